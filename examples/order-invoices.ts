@@ -93,7 +93,7 @@ export async function writeInvoice(store: Store, message: Message): Promise<void
     const order = await tx.manager.findOneByOrFail(Order, { id })
     await tx.manager.insert(Invoice, { order: order.id, cents: order.cents })
     // Last, so that the message is locked for a moment only.
-    const { deleted } = await tx.queues.delete(QUEUE, message.receiptHandle)
+    const { acked: deleted } = await tx.queues.ackMany(QUEUE, message.receiptHandle)
     if (deleted.length === 0) throw new ClaimLost()
   })
 }

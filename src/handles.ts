@@ -11,16 +11,16 @@ export const QUEUE_CALLS = [
   'update',
   'pause',
   'resume',
-  'deleteQueue',
+  'drop',
   'send',
   'sendMany',
   'receive',
-  'delete',
-  'release',
-  'extend',
+  'ackMany',
+  'nackMany',
+  'extendMany',
   'peek',
-  'getMessage',
-  'deleteMessage',
+  'message',
+  'remove',
   'redrive',
   'promote',
   'purge',
@@ -35,7 +35,7 @@ export const GROUP_CALLS = [
   'remove',
   'get',
   'put',
-  'delete',
+  'drop',
 ] as const
 
 export const FEED_CALLS = [
@@ -45,11 +45,11 @@ export const FEED_CALLS = [
   'delete',
   'republish',
   'changes',
-  'getConsumer',
-  'putConsumer',
-  'deleteConsumer',
-  'getFeed',
-  'deleteFeed',
+  'cursor',
+  'moveCursor',
+  'dropCursor',
+  'status',
+  'drop',
 ] as const
 
 export type QueueCall = (typeof QUEUE_CALLS)[number]

@@ -13,7 +13,7 @@ export interface ConsumeContext {
   signal: AbortSignal
   /**
    * The cursor that is stored once the handler has resolved. With the library a handler may store it itself, in the
-   * transaction of its writes (`tx.feeds.putConsumer(feed, consumer, cursor, { from })`): both happen or neither does.
+   * transaction of its writes (`tx.feeds.moveCursor(feed, consumer, cursor, { from })`): both happen or neither does.
    */
   cursor: bigint
   /** The cursor before these changes. */

@@ -38,7 +38,7 @@ export async function load(store: Store, url: string, groups: number, capacity: 
   } finally {
     connection.destroy()
   }
-  await store.groups.delete(TEMPLATE)
+  await store.groups.drop(TEMPLATE)
 }
 
 async function copyRows(connection: Connection, groups: number, capacity: number): Promise<void> {

@@ -32,9 +32,9 @@ function readerOf(name: string, store: Store, job: Job): Promise<Reader> | Reade
   }
   const read = async (after: bigint) => {
     // From the start again: backwards it goes only by force.
-    if (after === 0n) await store.feeds.putConsumer(FEED, CONSUMER, 0n, { force: true })
+    if (after === 0n) await store.feeds.moveCursor(FEED, CONSUMER, 0n, { force: true })
     const page = await store.feeds.changes(FEED, { consumer: CONSUMER, limit: PAGE })
-    await store.feeds.putConsumer(FEED, CONSUMER, page.cursor)
+    await store.feeds.moveCursor(FEED, CONSUMER, page.cursor)
     return page
   }
   return { read, close: async () => {} }

@@ -37,9 +37,9 @@ async function run(job: Job, contender: QueueContender): Promise<Outcome> {
 async function fill({ queues }: Store, third: number): Promise<void> {
   await queues.put(QUEUE, { onDelete: 'archive', maxReceives: null })
   await send(queues, third, {})
-  await take(queues, third, (handles) => queues.delete(QUEUE, handles))
+  await take(queues, third, (handles) => queues.ackMany(QUEUE, handles))
   await send(queues, third, {})
-  await take(queues, third, (handles) => queues.release(QUEUE, handles, { dead: true, error: 'no such address' }))
+  await take(queues, third, (handles) => queues.nackMany(QUEUE, handles, { dead: true, error: 'no such address' }))
   // Of a higher priority: were they in the way of a receive, they would be first.
   await send(queues, third, { delaySeconds: LATER_SECONDS, priority: 10 })
   await queues.put(QUEUE, { maxReceives: null })

@@ -45,9 +45,9 @@ def work(queue, handle, idle_seconds=None):
                 handle(message['body'])
             except Exception as error:
                 pause = min(600, 2 ** message['receiveCount'])
-                call('POST', f'/v1/queues/{queue}/release', {**handles, 'delaySeconds': pause, 'error': str(error)})
+                call('POST', f'/v1/queues/{queue}/nack', {**handles, 'delaySeconds': pause, 'error': str(error)})
             else:
-                call('POST', f'/v1/queues/{queue}/delete', handles)
+                call('POST', f'/v1/queues/{queue}/ack', handles)
 
 
 if __name__ == '__main__':

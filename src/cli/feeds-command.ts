@@ -31,12 +31,12 @@ export function addFeedsCommand(program: Command, kit: CommandKit): void {
     columns: FEED_COLUMNS,
     page: ({ feeds }, range) => feeds.list(range),
     about: 'show a feed and what waits in it',
-    get: ({ feeds }, feed) => feeds.getFeed(feed),
+    get: ({ feeds }, feed) => feeds.status(feed),
   })
   operatorCommand(feeds, 'consumers <feed>', 'show the cursor and the lag of each consumer', kit).action(
     (feed: string, flags: PlaceFlags) =>
       atPlace(flags, kit, async ({ feeds }) => {
-        const { consumers } = found(await feeds.getFeed(feed), 'feed', feed)
+        const { consumers } = found(await feeds.status(feed), 'feed', feed)
         const columns = ['consumer', 'cursor', 'lag']
         return { json: { consumers }, show: { rows: 'consumers', columns, none: 'No consumer has stored a cursor.' } }
       }),

@@ -83,7 +83,7 @@ function addShowing(queues: Command, kit: CommandKit): void {
     .argument('<id>', 'the id of the message', idNumber)
     .action((queue: string, id: bigint, flags: PlaceFlags) =>
       atPlace(flags, kit, async ({ queues }) => ({
-        json: found(await queues.getMessage(queue, id), 'message', String(id)),
+        json: found(await queues.message(queue, id), 'message', String(id)),
         show: 'facts',
       })),
     )

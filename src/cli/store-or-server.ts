@@ -19,11 +19,11 @@ export interface StoreOrServer {
     Store['queues'],
     'get' | 'list' | 'peek' | 'pause' | 'resume' | 'redrive' | 'promote' | 'purge' | 'schedules' | 'unschedule'
   > & {
-    getMessage(queue: string, id: bigint): ReturnType<Store['queues']['getMessage']>
+    message(queue: string, id: bigint): ReturnType<Store['queues']['message']>
     getSchedule(schedule: string): ReturnType<Store['queues']['getSchedule']>
   }
   readonly groups: Pick<Store['groups'], 'get' | 'list' | 'recent'>
-  readonly feeds: Pick<Store['feeds'], 'getFeed' | 'list' | 'changes'>
+  readonly feeds: Pick<Store['feeds'], 'status' | 'list' | 'changes'>
   /** For people: where the data is. */
   readonly location: string
   close(): Promise<void>

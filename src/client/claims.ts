@@ -102,7 +102,7 @@ export class Claims {
       const handles = claims.map(({ subject }) => subject.receiptHandle)
       // A second attempt still fits into what is left of the claim.
       const how = { visibilityTimeoutSeconds: ms / 1000, timeoutMs: Math.max(ms / 4, 1000) }
-      const { failed } = await this.source.extend(this.queue, handles, how)
+      const { failed } = await this.source.extendMany(this.queue, handles, how)
       const stale = new Set(failed.map(({ receiptHandle }) => receiptHandle))
       for (const claim of claims) {
         if (stale.has(claim.subject.receiptHandle)) this.#lose(claim)

@@ -46,14 +46,14 @@ class RemoteConsumer implements loops.Running {
       onError,
     })
     this.#steps = new CursorSteps<loops.Change>({
-      cursor: (signal) => storedCursor(source.getConsumer(feed, consumer, { signal })),
+      cursor: (signal) => storedCursor(source.cursor(feed, consumer, { signal })),
       read: async (after, signal) => {
         const askedAt = performance.now()
         const page = await source.changes(feed, { limit, waitSeconds: WAIT_SECONDS, signal, after })
         if (page.changes.length === 0) await pause(BETWEEN_MS - (performance.now() - askedAt), signal)
         return page
       },
-      store: async (cursor, move) => (await source.putConsumer(feed, consumer, cursor, move)).cursor,
+      store: async (cursor, move) => (await source.moveCursor(feed, consumer, cursor, move)).cursor,
       schema,
       handle: handler,
       onExpired,

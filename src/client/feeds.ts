@@ -80,29 +80,29 @@ export class FeedCalls<Base = unknown> {
   }
 
   /** The stored cursor; 0 for an unknown consumer. Throws `feed_not_found`. */
-  getConsumer(feed: string, consumer: string, options?: CallOptions): Promise<Consumer> {
+  cursor(feed: string, consumer: string, options?: CallOptions): Promise<Consumer> {
     return this.#transport.value(operations.getConsumer, { path: { feed, consumer } }, options)
   }
 
   /** Moves the cursor forward. It moves backward only if `force` is true. */
-  putConsumer(feed: string, consumer: string, cursor: bigint, options: ConsumerOptions = {}): Promise<Consumer> {
+  moveCursor(feed: string, consumer: string, cursor: bigint, options: ConsumerOptions = {}): Promise<Consumer> {
     const [more, call] = parted(options)
     return this.#transport.value(operations.putConsumer, { path: { feed, consumer }, body: { cursor, ...more } }, call)
   }
 
   /** Removes the cursor; false if there was none. */
-  deleteConsumer(feed: string, consumer: string, options?: CallOptions): Promise<boolean> {
+  dropCursor(feed: string, consumer: string, options?: CallOptions): Promise<boolean> {
     const parts = { path: { feed, consumer } }
     return this.#transport.wasThere(operations.deleteConsumer, parts, 'consumer_not_found', options)
   }
 
   /** Null for a feed that does not exist. */
-  getFeed(feed: string, options?: CallOptions): Promise<Feed | null> {
+  status(feed: string, options?: CallOptions): Promise<Feed | null> {
     return this.#transport.valueOrNull(operations.getFeed, { path: { feed } }, 'feed_not_found', options)
   }
 
   /** Deletes the feed with its entries and consumers; false if there was none. */
-  deleteFeed(feed: string, options?: CallOptions): Promise<boolean> {
+  drop(feed: string, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.deleteFeed, { path: { feed } }, 'feed_not_found', options)
   }
 

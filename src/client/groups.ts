@@ -147,7 +147,7 @@ export class GroupCalls<Base = unknown> {
   }
 
   /** Deletes the group and its items; false if there was none. */
-  delete(group: string, options?: CallOptions): Promise<boolean> {
+  drop(group: string, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.deleteGroup, { path: { group } }, 'group_not_found', options)
   }
 

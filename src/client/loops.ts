@@ -65,7 +65,7 @@ export interface Running {
 /** The calls that a worker makes: those of `QueueCalls`. */
 export interface WorkSource extends SettleSource {
   receive(queue: string, options: Receive & { signal: AbortSignal }): Promise<Message[]>
-  extend(
+  extendMany(
     queue: string,
     handles: readonly string[],
     how: Omit<Extend, 'receiptHandles'> & { timeoutMs: number },
@@ -78,8 +78,8 @@ export interface ConsumeSource {
     feed: string,
     options: { limit?: number | undefined; waitSeconds: number; after: bigint; signal: AbortSignal },
   ): Promise<Changes>
-  getConsumer(feed: string, consumer: string, options: { signal: AbortSignal }): Promise<Consumer>
-  putConsumer(feed: string, consumer: string, cursor: bigint, options: Omit<NewCursor, 'cursor'>): Promise<Consumer>
+  cursor(feed: string, consumer: string, options: { signal: AbortSignal }): Promise<Consumer>
+  moveCursor(feed: string, consumer: string, cursor: bigint, options: Omit<NewCursor, 'cursor'>): Promise<Consumer>
 }
 
 export function whole(min: number, max: number): OptionRule {

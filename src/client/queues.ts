@@ -5,12 +5,13 @@ import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
 import type Wire from './wire'
 import type {
-  DeletedReceipts,
+  AckedReceipts,
   Extend,
   ExtendedReceipts,
   ListedSchedule,
   Message,
   MessagePage,
+  NackedReceipts,
   NewMessage,
   NewSchedule,
   PeekedMessage,
@@ -23,7 +24,6 @@ import type {
   Receive,
   Redrive,
   Release,
-  ReleasedReceipts,
   Schedule,
   SchedulePage,
   Sent,
@@ -85,7 +85,7 @@ export class QueueCalls<Base = unknown> {
   }
 
   /** Deletes the queue and its messages; false if there was none. Throws `queue_in_use`. */
-  deleteQueue(queue: string, options?: CallOptions): Promise<boolean> {
+  drop(queue: string, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.deleteQueue, { path: { queue } }, 'queue_not_found', options)
   }
 
@@ -141,24 +141,24 @@ export class QueueCalls<Base = unknown> {
   }
 
   /** The messages are done: removes, or archives, those that the 1 to 1,000 handles name. */
-  delete(queue: string, handles: string | readonly string[], options?: CallOptions): Promise<DeletedReceipts> {
+  ackMany(queue: string, handles: string | readonly string[], options?: CallOptions): Promise<AckedReceipts> {
     const parts = { path: { queue }, body: { receiptHandles: listOf(handles) } }
-    return this.#transport.value(operations.deleteReceived, parts, options)
+    return this.#transport.value(operations.ackMessages, parts, options)
   }
 
   /** The messages failed: makes them ready again after a delay, or dead. */
-  release(queue: string, handles: string | readonly string[], options: ReleaseOptions = {}): Promise<ReleasedReceipts> {
+  nackMany(queue: string, handles: string | readonly string[], options: ReleaseOptions = {}): Promise<NackedReceipts> {
     const [more, call] = parted(options)
     const parts = { path: { queue }, body: { receiptHandles: listOf(handles), ...more } }
-    return this.#transport.value(operations.releaseReceived, parts, call)
+    return this.#transport.value(operations.nackMessages, parts, call)
   }
 
   /** Sets when the claims end: `visibilityTimeoutSeconds` from now. */
-  extend(queue: string, handles: string | readonly string[], options: ExtendOptions): Promise<ExtendedReceipts> {
+  extendMany(queue: string, handles: string | readonly string[], options: ExtendOptions): Promise<ExtendedReceipts> {
     const { signal, timeoutMs, visibilityTimeoutSeconds } = options
     const parts = { path: { queue }, body: { receiptHandles: listOf(handles), visibilityTimeoutSeconds } }
     // The handles stay valid, so that a second extension has the effect of one.
-    return this.#transport.value(operations.extendReceived, parts, { repeat: 'safe', signal, timeoutMs })
+    return this.#transport.value(operations.extendMessages, parts, { repeat: 'safe', signal, timeoutMs })
   }
 
   /** A page of the messages in one state, `ready` by default, without claiming them. */
@@ -177,7 +177,7 @@ export class QueueCalls<Base = unknown> {
   }
 
   /** One message in any state; null if the queue has none with this id. Throws `queue_not_found`. */
-  getMessage<Body extends Base = Base>(
+  message<Body extends Base = Base>(
     queue: string,
     id: bigint,
     options?: CallOptions,
@@ -192,7 +192,7 @@ export class QueueCalls<Base = unknown> {
   }
 
   /** Removes one message in any state, without archiving it; false if there was none. */
-  deleteMessage(queue: string, id: bigint, options?: CallOptions): Promise<boolean> {
+  remove(queue: string, id: bigint, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.deleteMessage, { path: { queue, id } }, 'message_not_found', options)
   }
 

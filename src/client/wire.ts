@@ -383,14 +383,14 @@ export interface Extend {
   visibilityTimeoutSeconds: number
 }
 
-export interface DeletedReceipts {
-  deleted: string[]
+export interface AckedReceipts {
+  acked: string[]
   /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
   failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
 }
 
-export interface ReleasedReceipts {
-  released: string[]
+export interface NackedReceipts {
+  nacked: string[]
   /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
   failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
 }
@@ -1032,28 +1032,28 @@ interface Wire {
     body: Receive
     answer: Received
   }
-  /** Delete or archive received messages: their work is done: `POST /v1/queues/{queue}/delete` */
-  deleteReceived: {
+  /** Delete or archive received messages: their work is done: `POST /v1/queues/{queue}/ack` */
+  ackMessages: {
     path: {
       /** The queue. */
       queue: string
     }
     query: Nothing
     body: Receipts
-    answer: DeletedReceipts
+    answer: AckedReceipts
   }
-  /** Release received messages: their work failed, and is tried again after a delay, or never: `POST /v1/queues/{queue}/release` */
-  releaseReceived: {
+  /** Release received messages: their work failed, and is tried again after a delay, or never: `POST /v1/queues/{queue}/nack` */
+  nackMessages: {
     path: {
       /** The queue. */
       queue: string
     }
     query: Nothing
     body: Release
-    answer: ReleasedReceipts
+    answer: NackedReceipts
   }
   /** Extend the claims of received messages, counted from now: `POST /v1/queues/{queue}/extend` */
-  extendReceived: {
+  extendMessages: {
     path: {
       /** The queue. */
       queue: string

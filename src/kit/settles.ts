@@ -30,12 +30,12 @@ interface ReceivedMessage {
 }
 
 export interface SettleSource {
-  delete(queue: string, handles: readonly string[]): Promise<{ deleted: readonly string[] }>
-  release(
+  ackMany(queue: string, handles: readonly string[]): Promise<{ acked: readonly string[] }>
+  nackMany(
     queue: string,
     handles: readonly string[],
     how: { delaySeconds: number; error: string; dead: boolean },
-  ): Promise<{ released: readonly string[] }>
+  ): Promise<{ nacked: readonly string[] }>
 }
 
 export interface SettlesOptions<Message> {
@@ -74,7 +74,7 @@ export class Settles<Message extends ReceivedMessage> {
     this.#unanswered.begin()
     this.options.clock.endOfTurn(() => {
       const { source, queue, onDone } = this.options
-      this.settle(this.#done, async (handles) => (await source.delete(queue, handles)).deleted, onDone)
+      this.settle(this.#done, async (handles) => (await source.ackMany(queue, handles)).acked, onDone)
       this.#done = []
       this.#unanswered.end()
     })
@@ -122,7 +122,7 @@ export class Settles<Message extends ReceivedMessage> {
     const release = { ...how, error: errorText(error) }
     void this.#settle(
       [claim],
-      async (handles) => (await source.release(queue, handles, release)).released,
+      async (handles) => (await source.nackMany(queue, handles, release)).nacked,
       isDead && onDead ? (message) => onDead(message, error) : undefined,
     )
   }

@@ -161,9 +161,9 @@ function workersOn(
   const workers = new Running<string, QueueWorker>()
   const source = {
     receive: repository.receive.bind(repository),
-    delete: repository.delete.bind(repository),
-    release: repository.release.bind(repository),
-    extend: repository.extend.bind(repository),
+    ackMany: repository.ackMany.bind(repository),
+    nackMany: repository.nackMany.bind(repository),
+    extendMany: repository.extendMany.bind(repository),
     giveBack,
   }
   const work: StoreQueues['work'] = (queue, handler, options = {}) => {

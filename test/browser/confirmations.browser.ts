@@ -23,7 +23,7 @@ async function die(queue: string, count: number): Promise<void> {
     messages: { receiptHandle: string }[]
   }
   const receiptHandles = received.messages.map(({ receiptHandle }) => receiptHandle)
-  await server.call('POST', `queues/${queue}/release`, { receiptHandles, dead: true })
+  await server.call('POST', `queues/${queue}/nack`, { receiptHandles, dead: true })
 }
 
 const countOf = async (queue: string, state: string) => {

@@ -29,7 +29,7 @@ beforeAll(async () => {
     await server.call('POST', `queues/${at}/messages`, { body: name, messageGroup: name })
     const received = await server.call('POST', `queues/${at}/receive`, {})
     const [{ receiptHandle }] = (received as { messages: [{ receiptHandle: string }] }).messages
-    await server.call('POST', `queues/${at}/release`, { receiptHandles: [receiptHandle], error: name })
+    await server.call('POST', `queues/${at}/nack`, { receiptHandles: [receiptHandle], error: name })
     await server.call('PUT', `feeds/${at}/entries/${at}`, { value: name })
     await server.call('PUT', `feeds/${at}/consumers/${at}`, { cursor: '0' })
   }

@@ -18,7 +18,7 @@ interface Received {
 async function fail(queue: string, error: string, dead: boolean): Promise<void> {
   const { messages } = (await server.call('POST', `queues/${queue}/receive`, {})) as Received
   const receiptHandles = messages.map(({ receiptHandle }) => receiptHandle)
-  await server.call('POST', `queues/${queue}/release`, { receiptHandles, error, dead })
+  await server.call('POST', `queues/${queue}/nack`, { receiptHandles, error, dead })
 }
 
 /** How many pixels of a canvas are coloured: neither grey nor see-through. */

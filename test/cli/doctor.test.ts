@@ -105,10 +105,10 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
     await store.queues.put('mail')
     await store.queues.sendMany('mail', [{ body: 1 }, { body: 2 }])
     const [claimed] = await store.queues.receive('mail')
-    await store.queues.release('mail', [claimed?.receiptHandle ?? ''], { dead: true })
+    await store.queues.nackMany('mail', [claimed?.receiptHandle ?? ''], { dead: true })
     await store.feeds.put('news', 'k', 1)
     await store.feeds.publish()
-    await store.feeds.putConsumer('news', 'slow', 0n)
+    await store.feeds.moveCursor('news', 'slow', 0n)
     await store.dataSource.query("UPDATE recentn_sequences SET value = 20000 WHERE sequence_name = 'news'")
     await store.feeds.put('news', 'k', 2)
     await store.close()
@@ -140,7 +140,7 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
         Array.from({ length: count }, (_, body) => ({ body })),
       )
       const claimed = await queues.receive(queue, { limit: count })
-      await queues.release(
+      await queues.nackMany(
         queue,
         claimed.map(({ receiptHandle }) => receiptHandle),
         { dead: true },

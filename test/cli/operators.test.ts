@@ -28,7 +28,7 @@ beforeAll(async () => {
     for (const to of ['ann', 'bob', 'x'.repeat(300)]) await queues.send('mail', { to }, { delaySeconds: 3600 })
     await queues.send('odd', 'a\u001b[31mred')
     const [message] = await queues.receive('odd')
-    await queues.release('odd', message?.receiptHandle ?? '', { dead: true, error: 'first line\nsecond line' })
+    await queues.nackMany('odd', message?.receiptHandle ?? '', { dead: true, error: 'first line\nsecond line' })
     for (const member of ['ann', 'bob', 'cleo'])
       await groups.append('article:42', { member, payload: { from: 'home' } })
     await feeds.putMany(
@@ -42,7 +42,7 @@ beforeAll(async () => {
       timeZone: 'Europe/Rome',
       body: { to: 'all' },
     })
-    await feeds.putConsumer('users', 'search-index', 2n)
+    await feeds.moveCursor('users', 'search-index', 2n)
     await queues.put('steps', { groupConcurrency: 1 })
     for (const step of ['pay', 'ship']) await queues.send('steps', step, { messageGroup: 'order:7' })
   })
@@ -162,7 +162,7 @@ test('promote has a delayed message handed out now', async () => {
   const promoted = await onServer('queues', 'promote', 'later', id)
   expect(promoted).toMatchObject({ code: 0, stdout: '1 message is due now.\n' })
   expect(await onDatabase('queues', 'promote', 'later', id)).toMatchObject({ stdout: '0 messages are due now.\n' })
-  await withStore(({ queues }) => queues.deleteQueue('later'))
+  await withStore(({ queues }) => queues.drop('later'))
 })
 
 test('a schedule is listed, and ended once', async () => {

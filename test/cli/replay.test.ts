@@ -82,7 +82,7 @@ describe('a replay', () => {
         fc.integer({ min: 1, max: 25 }),
         fc.constantFrom('history' as const, 'distinct' as const),
         async (requests, batch, mode) => {
-          for (const path of ['/a', '/b', '/c']) await store.groups.delete(path)
+          for (const path of ['/a', '/b', '/c']) await store.groups.drop(path)
           const log = requests.map(({ path, who }, n) => logLine(path, n, `192.0.2.${who}`)).join('')
           const summary = await replayed(log, { batch, settings: { mode, capacity: 4 } })
           expect(summary).toMatchObject({ lines: requests.length, appended: requests.length, badLines: 0, error: null })

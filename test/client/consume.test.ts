@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 const feeds = () => server.client.feeds
-const cursor = async () => (await feeds().getConsumer(feed, 'c')).cursor
+const cursor = async () => (await feeds().cursor(feed, 'c')).cursor
 const keysOf = (changes: readonly Change[]) => changes.map(({ key }) => key)
 
 /** Entries that are published. */
@@ -28,7 +28,7 @@ async function filled(keys: readonly string[], value: unknown = 1): Promise<void
     feed,
     keys.map((key) => ({ key, value })),
   )
-  await eventually(LONG_MS, 'they are published', async () => (await feeds().getFeed(feed))?.unpublished === 0)
+  await eventually(LONG_MS, 'they are published', async () => (await feeds().status(feed))?.unpublished === 0)
 }
 
 /** A consumer `c` that is stopped when the test is over. */
@@ -124,7 +124,7 @@ test('refuses what is no option', () => {
 
 test('asks no more often than every 100 ms where answers are empty and nothing waits, as behind some proxies', async () => {
   await filled(['k'])
-  await feeds().putConsumer(feed, 'c', (await feeds().getFeed(feed))?.lastSyncId ?? 0n)
+  await feeds().moveCursor(feed, 'c', (await feeds().status(feed))?.lastSyncId ?? 0n)
   let reads = 0
   const impatient: typeof fetch = (url, init) => {
     if (String(url).includes('waitSeconds')) reads++

@@ -36,7 +36,7 @@ test('queues, messages and entries', async () => {
   // Published by now, so that both reads find the same entry.
   await feeds.changes('f', { after: 0n, waitSeconds: 20 })
   expect(sent(await feeds.get('f', 'k'))).toEqual(await get('/feeds/f/entries/k'))
-  expect(sent(await feeds.getConsumer('f', 'c'))).toEqual(await get('/feeds/f/consumers/c'))
+  expect(sent(await feeds.cursor('f', 'c'))).toEqual(await get('/feeds/f/consumers/c'))
 })
 
 test('results are plain objects', async () => {

@@ -44,7 +44,7 @@ test('a consumer: goes on where it was when the server is back', async () => {
   const users = server.client.feed('users')
   const written = async (key: string) => {
     await users.put(key, 1)
-    await eventually(LONG_MS, 'it is published', async () => (await users.getFeed())?.unpublished === 0)
+    await eventually(LONG_MS, 'it is published', async () => (await users.status())?.unpublished === 0)
   }
   await written('a')
   const given: string[] = []
@@ -52,7 +52,7 @@ test('a consumer: goes on where it was when the server is back', async () => {
   const loop = users.consume('c', (changes) => given.push(...changes.map(({ key }) => key)), {
     onError: (error) => errors.push(codeOf(error)),
   })
-  await eventually(LONG_MS, 'it reads', async () => (await users.getConsumer('c')).cursor === 1n)
+  await eventually(LONG_MS, 'it reads', async () => (await users.cursor('c')).cursor === 1n)
   await server.kill()
   await eventually(LONG_MS, 'it is reported', () => errors.length > 0)
   await server.start()

@@ -94,8 +94,8 @@ describe('groups', () => {
     expect(await client.groups.remove('gone', 0n)).toBe(true)
     expect(await client.groups.remove('gone', 0n)).toBe(false)
     expect(await client.groups.clear('gone')).toEqual({ deleted: 1 })
-    expect(await client.groups.delete('gone')).toBe(true)
-    expect(await client.groups.delete('gone')).toBe(false)
+    expect(await client.groups.drop('gone')).toBe(true)
+    expect(await client.groups.drop('gone')).toBe(false)
     expect(await client.groups.get('gone')).toBeNull()
   })
 
@@ -172,7 +172,7 @@ describe('groups', () => {
       expect((await client.groups.get(name))?.group).toBe(name)
       expect((await client.groups.recentMany([name], { exclude: [`not ${name}`] }))[0]?.items[0]?.member).toBe(name)
       expect((await client.groups.list({ prefix: name })).groups.map(({ group }) => group)).toContain(name)
-      expect(await client.groups.delete(name)).toBe(true)
+      expect(await client.groups.drop(name)).toBe(true)
     },
   )
 
@@ -180,7 +180,7 @@ describe('groups', () => {
     const asked = jest.fn(fetch)
     const { groups } = createClient({ baseUrl: url, fetch: asked })
     const refused = { code: 'invalid_input', status: 400, requestId: undefined, faults: [{ parameter: 'group' }] }
-    await expect(groups.delete(name)).rejects.toMatchObject(refused)
+    await expect(groups.drop(name)).rejects.toMatchObject(refused)
     await expect(groups.append(name)).rejects.toBeInstanceOf(RecentnError)
     expect(asked).not.toHaveBeenCalled()
   })
@@ -198,8 +198,8 @@ describe('queues', () => {
     expect(await client.queues.pause('mail')).toMatchObject({ paused: true })
     expect(await client.queues.update('mail', { maxReceives: null })).toMatchObject({ maxReceives: null, paused: true })
     expect(await client.queues.resume('mail')).toMatchObject({ maxReceives: null, paused: false })
-    await expect(client.queues.deleteQueue('mail-dead')).rejects.toMatchObject({ code: 'queue_in_use', status: 409 })
-    expect(await client.queues.deleteQueue('nobody')).toBe(false)
+    await expect(client.queues.drop('mail-dead')).rejects.toMatchObject({ code: 'queue_in_use', status: 409 })
+    expect(await client.queues.drop('nobody')).toBe(false)
     expect(await client.queues.get('nobody')).toBeNull()
   })
 
@@ -215,28 +215,28 @@ describe('queues', () => {
     expect(messages.map((message) => message.id)).toEqual([id, ...ids])
     expect(messages[0]).toMatchObject({ body: { to: 'a' }, receiveCount: 1, sentAt: expect.any(Date) })
     const [first, second, third] = messages.map(({ receiptHandle }) => receiptHandle) as [string, string, string]
-    expect(await client.queues.extend('work', first, { visibilityTimeoutSeconds: 60 })).toEqual({
+    expect(await client.queues.extendMany('work', first, { visibilityTimeoutSeconds: 60 })).toEqual({
       extended: [first],
       failed: [],
     })
-    expect(await client.queues.delete('work', [first])).toEqual({ deleted: [first], failed: [] })
-    expect(await client.queues.delete('work', first)).toMatchObject({ failed: [{ code: 'stale_receipt' }] })
-    expect(await client.queues.release('work', second, { error: 'e', dead: true })).toEqual({
-      released: [second],
+    expect(await client.queues.ackMany('work', [first])).toEqual({ acked: [first], failed: [] })
+    expect(await client.queues.ackMany('work', first)).toMatchObject({ failed: [{ code: 'stale_receipt' }] })
+    expect(await client.queues.nackMany('work', second, { error: 'e', dead: true })).toEqual({
+      nacked: [second],
       failed: [],
     })
-    expect((await client.queues.getMessage('work', ids[0] as bigint))?.lastError).toBe('e')
+    expect((await client.queues.message('work', ids[0] as bigint))?.lastError).toBe('e')
     expect(await client.queues.redrive('work', { ids: [id] })).toEqual({ moved: 0 })
     expect(await client.queues.redrive('work', { ids, limit: 5 })).toEqual({ moved: 1 })
     expect(await client.queues.promote('work', ids)).toEqual({ promoted: 0 })
     const page = await client.queues.peek('work', { state: 'in-flight' })
     expect(page).toEqual(await store.queues.peek('work', { state: 'in-flight' }))
-    expect((await client.queues.release('work', [third])).released).toEqual([third])
+    expect((await client.queues.nackMany('work', [third])).nacked).toEqual([third])
     const ready = await everyOf(client.queues.allMessages('work', { state: 'ready', limit: 1 }))
     expect(ready.map((message) => message.id)).toEqual(ids)
-    expect(await client.queues.deleteMessage('work', ids[0] as bigint)).toBe(true)
-    expect(await client.queues.deleteMessage('work', ids[0] as bigint)).toBe(false)
-    expect(await client.queues.getMessage('work', ids[0] as bigint)).toBeNull()
+    expect(await client.queues.remove('work', ids[0] as bigint)).toBe(true)
+    expect(await client.queues.remove('work', ids[0] as bigint)).toBe(false)
+    expect(await client.queues.message('work', ids[0] as bigint)).toBeNull()
     expect(await client.queues.purge('work')).toEqual({ deleted: 1 })
     const definition = { queue: 'work', everySeconds: 60, body: { to: 'a' }, attributes: { a: 'b' } }
     const made = await client.queues.schedule('s', definition)
@@ -247,7 +247,7 @@ describe('queues', () => {
     expect(await everyOf(client.queues.allSchedules({ limit: 1 }))).toHaveLength(1)
     expect([await client.queues.unschedule('s'), await client.queues.unschedule('s')]).toEqual([true, false])
     expect(await client.queues.getSchedule('s')).toBeNull()
-    expect(await client.queues.deleteQueue('work')).toBe(true)
+    expect(await client.queues.drop('work')).toBe(true)
     await expect(client.queues.send('work', 1)).rejects.toMatchObject({ code: 'queue_not_found', status: 404 })
   })
 
@@ -276,20 +276,20 @@ describe('feeds', () => {
     expect([await client.feeds.get('users', 'jim'), await client.feeds.delete('users', 'no')]).toEqual([null, null])
     expect(await client.feeds.republish('users', { keys: ['fred'] })).toEqual({ republished: 1 })
     const consumer = { consumer: 'search', cursor: 1n, lag: expect.any(Number) }
-    expect(await client.feeds.putConsumer('users', 'search', 1n)).toEqual(consumer)
-    expect(await client.feeds.putConsumer('users', 'search', 0n)).toMatchObject({ cursor: 1n })
-    expect(await client.feeds.putConsumer('users', 'search', 0n, { force: true })).toMatchObject({ cursor: 0n })
-    expect(await client.feeds.getConsumer('users', 'search')).toMatchObject({ cursor: 0n })
+    expect(await client.feeds.moveCursor('users', 'search', 1n)).toEqual(consumer)
+    expect(await client.feeds.moveCursor('users', 'search', 0n)).toMatchObject({ cursor: 1n })
+    expect(await client.feeds.moveCursor('users', 'search', 0n, { force: true })).toMatchObject({ cursor: 0n })
+    expect(await client.feeds.cursor('users', 'search')).toMatchObject({ cursor: 0n })
     expect(await client.feeds.changes('users', { consumer: 'search' })).toMatchObject({ hasMore: false })
-    expect(await client.feeds.getFeed('users')).toMatchObject({ feed: 'users', consumers: [{ cursor: 0n }] })
+    expect(await client.feeds.status('users')).toMatchObject({ feed: 'users', consumers: [{ cursor: 0n }] })
     expect((await client.feeds.list({ prefix: 'us' })).feeds.map(({ feed }) => feed)).toEqual(['users'])
     expect((await everyOf(client.feeds.all({ limit: 1 }))).map(({ lastSyncId }) => typeof lastSyncId)).toEqual([
       'bigint',
     ])
-    expect(await client.feeds.deleteConsumer('users', 'search')).toBe(true)
-    expect(await client.feeds.deleteConsumer('users', 'search')).toBe(false)
-    expect([await client.feeds.deleteFeed('users'), await client.feeds.deleteFeed('users')]).toEqual([true, false])
-    expect(await client.feeds.getFeed('users')).toBeNull()
+    expect(await client.feeds.dropCursor('users', 'search')).toBe(true)
+    expect(await client.feeds.dropCursor('users', 'search')).toBe(false)
+    expect([await client.feeds.drop('users'), await client.feeds.drop('users')]).toEqual([true, false])
+    expect(await client.feeds.status('users')).toBeNull()
   })
 })
 

@@ -70,8 +70,8 @@ describe.each(unclear)('%s', (_, deed, code) => {
     ['send', () => client.queues.send(queue, 1)],
     ['sendMany', () => client.queues.sendMany(queue, [{ body: 1, dedupId: 'd' }, { body: 2 }])],
     ['receive', () => client.queues.receive(queue)],
-    ['delete', () => client.queues.delete(queue, 'none')],
-    ['release', () => client.queues.release(queue, 'none')],
+    ['delete', () => client.queues.ackMany(queue, 'none')],
+    ['release', () => client.queues.nackMany(queue, 'none')],
     ['redrive', () => client.queues.redrive(queue)],
     ['purge', () => client.queues.purge(queue)],
   ])('%s is not made again', async (__, call) => {
@@ -86,9 +86,9 @@ describe.each(unclear)('%s', (_, deed, code) => {
   test.each<[string, (name: string) => Promise<unknown>]>([
     ['recent', (name) => client.groups.recent(name)],
     ['put', (name) => client.groups.put(name)],
-    ['delete', (name) => client.groups.delete(name)],
+    ['delete', (name) => client.groups.drop(name)],
     ['putMany', (name) => client.feeds.putMany(name, [{ key: 'k', value: 1 }])],
-    ['putConsumer', (name) => client.feeds.putConsumer(name, 'c', 0n)],
+    ['putConsumer', (name) => client.feeds.moveCursor(name, 'c', 0n)],
   ])('%s is made again', async (__, call) => {
     flaky.will(deed)
     await call(fresh())
@@ -122,9 +122,9 @@ describe('an extended claim', () => {
     const [message] = await client.queues.receive(queue)
     const handle = message?.receiptHandle as string
     flaky.will('after')
-    const held = await client.queues.extend(queue, handle, { visibilityTimeoutSeconds: 60 })
+    const held = await client.queues.extendMany(queue, handle, { visibilityTimeoutSeconds: 60 })
     expect([held.extended, flaky.came.length]).toEqual([[handle], 2])
-    expect((await client.queues.delete(queue, handle)).deleted).toEqual([handle])
+    expect((await client.queues.ackMany(queue, handle)).acked).toEqual([handle])
   })
 })
 

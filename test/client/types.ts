@@ -42,7 +42,7 @@ export const given: [
   Same<queues.QueueStatus, client.QueueStatus>,
   Same<queues.Message, client.Message>,
   Same<queues.PeekedMessage, client.PeekedMessage>,
-  Same<queues.Deleted, client.DeletedReceipts>,
+  Same<queues.Acked, client.AckedReceipts>,
   Same<schedules.Schedule, client.Schedule>,
   Same<schedules.ListedSchedule, client.ListedSchedule>,
   Same<feeds.Entry, client.Entry>,

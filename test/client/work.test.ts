@@ -45,7 +45,7 @@ test('handles every message once, as many at a time as it may, and calls onDone 
   const [done, seen, dead]: [number[], Promise<unknown>[], unknown[]] = [[], [], []]
   const onDone = ({ id, body }: Message<number>) => {
     done.push(body)
-    if (done.length % 50 === 0) seen.push(queues().getMessage(queue, id))
+    if (done.length % 50 === 0) seen.push(queues().message(queue, id))
   }
   const { worker, most } = work((_) => new Promise(setImmediate), {
     concurrency: 8,
@@ -137,7 +137,7 @@ test('a handler whose claim is lost is told so, and what it comes to is not reco
   const { worker } = work(
     async ({ id }, { signal }) => {
       signal.addEventListener('abort', () => lost.come())
-      await queues().deleteMessage(queue, id)
+      await queues().remove(queue, id)
       begun.come()
       await lost.reached
       reason = (signal.reason as Error).message

@@ -56,7 +56,7 @@ async function receive() {
       for (const { id, body } of messages) heard.receives.push({ id: String(id), body, asked, got })
       if (messages.length === 0) continue
       const handles = messages.map(({ receiptHandle }) => receiptHandle)
-      const { deleted } = await store.queues.delete(names.queue, handles)
+      const { acked: deleted } = await store.queues.ackMany(names.queue, handles)
       const ended = now()
       const isDeleted = new Set(deleted)
       for (const { id, receiptHandle } of messages) {

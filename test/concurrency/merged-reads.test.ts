@@ -26,7 +26,7 @@ for (const engine of ENGINES) {
 
     beforeEach(async () => {
       for (const { group, ...settings } of GROUPS) {
-        await storeOf(0).groups.delete(group)
+        await storeOf(0).groups.drop(group)
         await storeOf(0).groups.put(group, settings)
       }
     })

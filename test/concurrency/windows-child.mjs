@@ -27,7 +27,7 @@ async function change(group) {
   const turn = below(40)
   const item = { member: `m${below(15)}`, payload: { n: below(1e9), by: process.pid } }
   if (turn === 0) await groups.clear(group)
-  else if (turn === 1) await groups.delete(group)
+  else if (turn === 1) await groups.drop(group)
   else if (turn === 2) await groups.put(group, capacities[group])
   else if (turn === 3) await groups.eraseMember(item.member)
   else if (turn < 6) {

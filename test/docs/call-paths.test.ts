@@ -36,7 +36,7 @@ const PATHS: readonly Path[] = [
     sql: /DELETE FROM recentn_queue_messages/,
     run: async (store) => {
       const [message] = await store.queues.receive('q')
-      await store.queues.delete('q', message?.receiptHandle as string)
+      await store.queues.ackMany('q', message?.receiptHandle as string)
     },
   },
   { call: 'feeds.put', sql: /INSERT INTO recentn_feed_entries/, run: (store) => store.feeds.put('f', 'k', 1) },

@@ -38,7 +38,7 @@ async function groups(store: Store, mark: string): Promise<void> {
   ])
   expect(Math.abs(Date.now() - (items[0]?.createdAt.getTime() ?? 0))).toBeLessThan(60_000)
   expect(await store.groups.eraseMember('A')).toEqual({ deleted: expect.any(Number) })
-  expect(await store.groups.delete(`${mark}log`)).toBe(true)
+  expect(await store.groups.drop(`${mark}log`)).toBe(true)
 }
 
 async function queues(store: Store, mark: string): Promise<void> {
@@ -51,7 +51,7 @@ async function queues(store: Store, mark: string): Promise<void> {
   )
   // The ids that are told are those of the bodies, by whatever steps the server counts.
   for (const n of [0, 11, 24]) {
-    expect((await store.queues.getMessage(`${mark}mail`, letters[n]?.id as bigint))?.body).toEqual(bodies[n])
+    expect((await store.queues.message(`${mark}mail`, letters[n]?.id as bigint))?.body).toEqual(bodies[n])
   }
   const [one, two] = await Promise.all([
     store.queues.receive(`${mark}mail`, { limit: 10 }),
@@ -60,9 +60,9 @@ async function queues(store: Store, mark: string): Promise<void> {
   const got = [...one, ...two]
   expect(new Set(got.map(({ id }) => id)).size).toBe(20)
   const handles = got.map(({ receiptHandle }) => receiptHandle)
-  const { deleted } = await store.queues.delete(`${mark}mail`, handles.slice(1))
+  const { acked: deleted } = await store.queues.ackMany(`${mark}mail`, handles.slice(1))
   expect(deleted).toHaveLength(19)
-  await store.queues.release(`${mark}mail`, handles.slice(0, 1), { error: mark })
+  await store.queues.nackMany(`${mark}mail`, handles.slice(0, 1), { error: mark })
   const dead = async () => (await store.queues.peek(`${mark}dead`)).messages
   await eventually(5000, 'the dead letter', async () => (await dead()).length === 1)
   expect((await dead())[0]?.lastError).toBe(mark)

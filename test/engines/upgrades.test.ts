@@ -82,7 +82,7 @@ async function expectQueues({ queues }: Store, version: number, { held }: Kept):
     counts: { ready: version >= 2 ? 5 : 4, inFlight: 1, delayed: 1, archived: 1 },
   })
   expect((await queues.send('mail', 'again', { dedupId: 'only-once' })).sent).toBe(false)
-  expect((await queues.delete('mail', held)).deleted).toHaveLength(1)
+  expect((await queues.ackMany('mail', held)).acked).toHaveLength(1)
   const messages = await queues.receive('mail', { limit: 10 })
   expect(messages.map(({ body, attributes }) => [(body as { what: string }).what, attributes])).toEqual([
     ['ready', {}],
@@ -91,7 +91,7 @@ async function expectQueues({ queues }: Store, version: number, { held }: Kept):
     ['second of a', {}],
     ...(version >= 2 ? [['with attributes', { trace: 'abc' }]] : []),
   ])
-  await queues.delete(
+  await queues.ackMany(
     'mail',
     messages.map(({ receiptHandle }) => receiptHandle),
   )
@@ -116,18 +116,18 @@ async function stepsOf({ queues }: Store): Promise<unknown[]> {
     if (messages.length === 0) return steps
     steps.push(messages.map(({ body }) => (body as { step: number }).step))
     const handles = messages.map(({ receiptHandle }) => receiptHandle)
-    await queues.delete('steps', handles)
+    await queues.ackMany('steps', handles)
   }
 }
 
 async function expectGroupLimit(store: Store, { steps }: Kept): Promise<void> {
   expect(await stepsOf(store)).toEqual([])
-  await store.queues.delete('steps', steps)
+  await store.queues.ackMany('steps', steps)
   expect(await stepsOf(store)).toEqual([[2], [3]])
 }
 
 async function expectFeeds({ feeds }: Store): Promise<void> {
-  const { cursor } = (await feeds.getConsumer('users', 'search')) ?? { cursor: -1n }
+  const { cursor } = (await feeds.cursor('users', 'search')) ?? { cursor: -1n }
   const page = await feeds.changes('users', { after: cursor })
   expect(page.changes.map(({ key, value, deleted }) => [key, value, deleted])).toEqual([
     ['jim', 3, false],

@@ -95,7 +95,7 @@ describe('examples', () => {
       await expect(invoicing.writeInvoice(shop, message as Message)).rejects.toThrow(invoicing.ClaimLost)
       const invoices = await source.getRepository(invoicing.Invoice).find()
       expect(invoices).toEqual([expect.objectContaining({ order: 7, cents: 100 })])
-      expect(await shop.queues.getMessage(invoicing.QUEUE, (message as Message).id)).toBeNull()
+      expect(await shop.queues.message(invoicing.QUEUE, (message as Message).id)).toBeNull()
     } finally {
       await shop.close()
       await source.destroy()
@@ -121,7 +121,7 @@ describe('examples', () => {
     await users.insert({ name: 'jim', about: 'reads' })
     await shop.consumed('users')
     expect(index.find('reads')).toEqual(['jim'])
-    expect((await shop.feeds.getConsumer('users', 'search-index')).lag).toBe(0)
+    expect((await shop.feeds.cursor('users', 'search-index')).lag).toBe(0)
     await shop.close()
   })
 

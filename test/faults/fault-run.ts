@@ -194,7 +194,7 @@ export class FaultRun {
     }
     const [row] = await this.direct.dataSource.query('SELECT COUNT(*) AS n FROM recentn_feed_entries WHERE sync_id < 0')
     if (Number(row?.n) > 0) return false
-    const last = (await this.direct.feeds.getFeed('load'))?.lastSyncId
+    const last = (await this.direct.feeds.status('load'))?.lastSyncId
     this.ledger.read()
     const cursors = new Map<string, string>()
     for (const { kind, process, words } of this.ledger.good)

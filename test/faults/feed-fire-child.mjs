@@ -114,7 +114,7 @@ let cursor
 
 async function consumeOn() {
   if (cursor === undefined) {
-    cursor = (await store.feeds.getConsumer(feed, consumer.name)).cursor
+    cursor = (await store.feeds.cursor(feed, consumer.name)).cursor
     note([`start ${cursor}`])
   }
   const from = consumer.stored ? { consumer: consumer.name } : { after: cursor }
@@ -127,7 +127,7 @@ async function consumeOn() {
   if (lines.length === 0) return
   note(lines)
   cursor = answer.cursor
-  await store.feeds.putConsumer(feed, consumer.name, cursor)
+  await store.feeds.moveCursor(feed, consumer.name, cursor)
   note([`saved ${cursor}`])
 }
 

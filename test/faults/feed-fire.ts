@@ -154,8 +154,8 @@ async function settled(store: Store): Promise<Truth> {
   for (const end = performance.now() + SETTLE_SECONDS * 1000; ; await sleep(100)) {
     const truth = await truthIn(store)
     const unpublished = [...truth.values()].filter(({ syncId }) => syncId < 0n).length
-    const { lastSyncId } = (await store.feeds.getFeed(FEED)) ?? { lastSyncId: -1n }
-    const cursors = await Promise.all(consumers.map((name) => store.feeds.getConsumer(FEED, name)))
+    const { lastSyncId } = (await store.feeds.status(FEED)) ?? { lastSyncId: -1n }
+    const cursors = await Promise.all(consumers.map((name) => store.feeds.cursor(FEED, name)))
     if (unpublished === 0 && cursors.every(({ cursor }) => cursor === lastSyncId)) return truth
     if (performance.now() < end) continue
     const where = cursors.map(({ cursor }) => cursor).join(', ')

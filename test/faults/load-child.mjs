@@ -118,7 +118,7 @@ async function receiveSome(asked) {
       note('end', message, receiveCount, now())
       const settling = now()
       try {
-        const { deleted } = await store.queues.delete('received', receiptHandle)
+        const { acked: deleted } = await store.queues.ackMany('received', [receiptHandle])
         if (deleted.length > 0) note('settle', label, settling, now(), message, receiveCount)
       } catch (error) {
         refused('settle', settling, `${message}#${receiveCount}`, error)

@@ -36,7 +36,7 @@ test.each([
   ['PUT', '/v1/groups/g', object(80_000), 79_900],
   ['POST', '/v1/items', { items: Array(1000).fill(object(80)) }, 80_900],
   ['POST', '/v1/feeds/f/republish', { keys: Array(1000).fill('') }, 900],
-  ['POST', '/v1/queues/q/delete', { receiptHandles: Array(1000).fill(0) }, 900],
+  ['POST', '/v1/queues/q/ack', { receiptHandles: Array(1000).fill(0) }, 900],
 ])('%s %s with a body of many faults', async (method, path, json, more) => {
   const attacked = await startAttacked()
   const { url } = attacked

@@ -36,7 +36,7 @@ const cursor = fc.oneof(
   fc.string({ unit: 'binary' }),
 )
 
-const RECEIPT_CALLS = ['delete', 'release', 'extend']
+const RECEIPT_CALLS = ['ack', 'nack', 'extend']
 
 describe.each(served)('on %s', (engine) => {
   const guarded = useGuarded(engine)

@@ -118,7 +118,7 @@ async function fillForeign({ groups, queues, feeds }: Store): Promise<void> {
   await queues.schedule('out:s', { queue: 'out:letters', everySeconds: 86_400, body: MARK })
   await feeds.put('out:f', MARK, MARK)
   await feeds.publish('out:f')
-  await feeds.putConsumer('out:f', MARK, 0n)
+  await feeds.moveCursor('out:f', MARK, 0n)
   const name = `out:${MARK}`
   await groups.append(name)
   await groups.putPolicy(name, { capacity: 1, mode: 'history' })

@@ -108,9 +108,9 @@ describe('an access function is told', () => {
     ['GET', '/v1/queues/a:q/messages/1', null, 'read', 'getMessage', queue],
     ['DELETE', '/v1/queues/a:q/messages/1', null, 'admin', 'deleteMessage', queue],
     ['POST', '/v1/queues/a:q/receive', {}, 'queue', 'receiveMessages', queue],
-    ['POST', '/v1/queues/a:q/delete', handles, 'queue', 'deleteReceived', queue],
-    ['POST', '/v1/queues/a:q/release', handles, 'queue', 'releaseReceived', queue],
-    ['POST', '/v1/queues/a:q/extend', { ...handles, visibilityTimeoutSeconds: 1 }, 'queue', 'extendReceived', queue],
+    ['POST', '/v1/queues/a:q/ack', handles, 'queue', 'ackMessages', queue],
+    ['POST', '/v1/queues/a:q/nack', handles, 'queue', 'nackMessages', queue],
+    ['POST', '/v1/queues/a:q/extend', { ...handles, visibilityTimeoutSeconds: 1 }, 'queue', 'extendMessages', queue],
     ['GET', '/v1/schedules?prefix=a:', null, 'read', 'listSchedules', { schedules: ['a:*'], queues: ['*'] }],
     ['GET', '/v1/schedules/%61:s', null, 'read', 'getSchedule', { schedules: ['a:s'], queues: ['*'] }],
     [

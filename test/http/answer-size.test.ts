@@ -69,7 +69,7 @@ test('messages with errors that are escaped', async () => {
     Array.from({ length: 1000 }, () => ({ body: 0, messageGroup: longName(1) })),
   )
   const messages = await queues.receive('q', { limit: 1000 })
-  await queues.release(
+  await queues.nackMany(
     'q',
     messages.map(({ receiptHandle }) => receiptHandle),
     { error, dead: true },
@@ -105,7 +105,7 @@ test('changes of a feed, with values of three bytes a character', async () => {
 test('feeds with many consumers', async () => {
   const { feeds } = server.store
   for (let f = 0; f < 5; f++) {
-    for (let n = 0; n < 700; n++) await feeds.putConsumer(`many-${f}`, longName(n), 0n)
+    for (let n = 0; n < 700; n++) await feeds.moveCursor(`many-${f}`, longName(n), 0n)
   }
   const names: string[] = []
   let after = ''

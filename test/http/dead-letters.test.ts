@@ -57,7 +57,7 @@ describe.each(served)('keys on %s', (engine) => {
       ids.push((await queues.send(queue, 1)).id)
       const messages = await queues.receive(queue)
       const handles = messages.map(({ receiptHandle }) => receiptHandle)
-      await queues.release(queue, handles, { dead: true })
+      await queues.nackMany(queue, handles, { dead: true })
     }
     const path = '/v1/queues/in:letters'
     for (const [prefix, outside] of [

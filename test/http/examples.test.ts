@@ -64,7 +64,7 @@ const deadMessage = async (store: Store) => {
   await store.queues.send('mail', 1)
   const messages = await store.queues.receive('mail')
   const handles = messages.map(({ receiptHandle }) => receiptHandle)
-  await store.queues.release('mail', handles, { dead: true })
+  await store.queues.nackMany('mail', handles, { dead: true })
 }
 const entries = async (store: Store) => {
   const value = { name: 'Fred', city: 'Oslo' }
@@ -79,7 +79,7 @@ const entries = async (store: Store) => {
 const consumer = async (store: Store) => {
   await entries(store)
   const { cursor } = await store.feeds.changes('users')
-  await store.feeds.putConsumer('users', 'search', cursor)
+  await store.feeds.moveCursor('users', 'search', cursor)
   return { cursor: String(cursor) }
 }
 
@@ -139,12 +139,12 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   getMessage: { 200: given(claimed) },
   deleteMessage: { 204: given(message) },
   receiveMessages: { 200: given(message) },
-  deleteReceived: { 200: given(claimed) },
-  releaseReceived: { 200: given(claimed) },
-  extendReceived: {
+  ackMessages: { 200: given(claimed) },
+  nackMessages: { 200: given(claimed) },
+  extendMessages: {
     200: given(async (store) => {
       const { receiptHandles } = await claimed(store)
-      await store.queues.delete('mail', receiptHandles)
+      await store.queues.ackMany('mail', receiptHandles)
       return { receiptHandles }
     }),
   },

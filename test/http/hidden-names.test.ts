@@ -35,7 +35,7 @@ describe.each(served)('a key with a prefix, on %s', (engine) => {
   })
 
   test('is not told which queue has one of its own as its dead-letter queue', async () => {
-    await guarded.store.queues.deleteQueue('in:r')
+    await guarded.store.queues.drop('in:r')
     const known = await all.delete('/v1/queues/in:letters')
     expect([known.status, known.json.detail]).toEqual([409, '"out:q" has it as its dead-letter queue'])
     const refused = await confined.delete('/v1/queues/in:letters')

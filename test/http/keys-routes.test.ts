@@ -120,7 +120,7 @@ describe.each(served)('the routes on %s', (engine) => {
     for (const queue of ['out:dying', 'in:dying', 'out:dying', 'in:dying', 'out:dying']) {
       await queues.send(queue, queue)
       const messages = await queues.receive(queue)
-      await queues.release(queue, [messages[0]?.receiptHandle as string], { dead: true })
+      await queues.nackMany(queue, [messages[0]?.receiptHandle as string], { dead: true })
     }
     const before = await worldOf(guarded.store, 'out:')
     // The one that was seeded, too.

@@ -37,7 +37,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       await other.feeds.put('f', 'k', 1)
       await other.groups.append('g', {})
       await other.feeds.publish('f')
-      await other.feeds.putConsumer('f', 'late', 0n)
+      await other.feeds.moveCursor('f', 'late', 0n)
       await other.feeds.put('f', 'k', 2)
       const samples = parsedMetrics(await createMetrics(other).text())
       expect(amountOf(samples, 'recentn_queue_messages', { state: 'ready' })).toBe(1)

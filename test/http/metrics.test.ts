@@ -61,8 +61,8 @@ describe('the metrics', () => {
     const [first, second, third] = (json.messages as unknown as { receiptHandle: string }[]).map(
       (one) => one.receiptHandle,
     )
-    await server.post('/v1/queues/q/delete', { receiptHandles: [first, 'nonsense'] })
-    await server.post('/v1/queues/q/release', { receiptHandles: [second] })
+    await server.post('/v1/queues/q/ack', { receiptHandles: [first, 'nonsense'] })
+    await server.post('/v1/queues/q/nack', { receiptHandles: [second] })
     await server.post('/v1/queues/q/extend', { receiptHandles: [third], visibilityTimeoutSeconds: 60 })
     await server.put('/v1/feeds/f/entries/k', { value: 1 })
     await eventually('published', () => server.store.counts().entriesPublished === 1)
@@ -71,7 +71,7 @@ describe('the metrics', () => {
     expect([value('items_appended_total'), value('items_deduplicated_total')]).toEqual([21, 1])
     expect([value('messages_sent_total'), value('messages_deduplicated_total')]).toEqual([3, 1])
     expect(value('messages_received_total')).toBe(3)
-    for (const how of ['delete', 'release', 'extend']) expect(value('messages_settled_total', { how })).toBe(1)
+    for (const how of ['ack', 'nack', 'extend']) expect(value('messages_settled_total', { how })).toBe(1)
     expect([value('entries_written_total'), value('entries_published_total')]).toEqual([1, 1])
     expect(value('background_rounds_total', { task: 'publish' })).toBeGreaterThan(0)
     expect(value('batch_size_sum', { kind: 'appends' })).toBe(22)
@@ -91,10 +91,10 @@ describe('the metrics', () => {
     await store.queues.put('kept', { onDelete: 'archive' })
     await store.queues.send('q', 'claimed and dead')
     const [claimed] = await store.queues.receive('q')
-    await store.queues.release('q', [claimed?.receiptHandle ?? ''], { dead: true })
+    await store.queues.nackMany('q', [claimed?.receiptHandle ?? ''], { dead: true })
     await store.queues.send('kept', 'done')
     const [done] = await store.queues.receive('kept')
-    await store.queues.delete('kept', [done?.receiptHandle ?? ''])
+    await store.queues.ackMany('kept', [done?.receiptHandle ?? ''])
     await store.queues.sendMany('q', [{ body: 1 }, { body: 2 }, { body: 3, delaySeconds: 600 }])
     await store.queues.receive('q')
     await store.feeds.putMany('f', [
@@ -102,7 +102,7 @@ describe('the metrics', () => {
       { key: 'b', value: 1 },
     ])
     await store.feeds.publish()
-    await store.feeds.putConsumer('f', 'half', 1n)
+    await store.feeds.moveCursor('f', 'half', 1n)
     await store.feeds.put('f', 'b', 2)
     offsetMs = 90_000
     const samples = parsedMetrics(await metrics.text())

@@ -140,9 +140,9 @@ describe('every fault is named at once', () => {
       { pointer: '/receiptHandles/2', detail: 'must be a string' },
     ]
     const other = { pointer: '/other', detail: 'is not a known field' }
-    expect(await faults('POST', `${QUEUE}/delete`, handles)).toEqual([other, ...ofHandles])
+    expect(await faults('POST', `${QUEUE}/ack`, handles)).toEqual([other, ...ofHandles])
     const released = { ...handles, delaySeconds: 315_360_001, error: 7, dead: 1 }
-    const found = await faults('POST', `${QUEUE}/release`, released)
+    const found = await faults('POST', `${QUEUE}/nack`, released)
     expect(found).toHaveLength(6)
     expect(found).toEqual(
       expect.arrayContaining([
@@ -160,7 +160,7 @@ describe('every fault is named at once', () => {
     ])
   })
 
-  test.each(['delete', 'release', 'extend'])('of %s: 1 to 1,000 handles', async (what) => {
+  test.each(['ack', 'nack', 'extend'])('of %s: 1 to 1,000 handles', async (what) => {
     const rest = what === 'extend' ? { visibilityTimeoutSeconds: 1 } : {}
     for (const receiptHandles of [undefined, null, [], 'x', {}, Array(1001).fill('x')]) {
       const errors = await faults('POST', `${QUEUE}/${what}`, { receiptHandles, ...rest })
@@ -198,12 +198,12 @@ describe('every fault is named at once', () => {
 })
 
 describe('a body', () => {
-  test.each(['receive', 'redrive', 'purge', 'messages', 'delete'])('of %s is JSON', async (what) => {
+  test.each(['receive', 'redrive', 'purge', 'messages', 'ack'])('of %s is JSON', async (what) => {
     await expectJsonOnly(server, 'POST', `${QUEUE}/${what}`)
   })
 
   test('is required where something must be said', async () => {
-    for (const what of ['messages', 'delete', 'release', 'extend']) {
+    for (const what of ['messages', 'ack', 'nack', 'extend']) {
       expect(await faults('POST', `${QUEUE}/${what}`)).toEqual([{ pointer: '', detail: 'a JSON body is required' }])
     }
     expect(await faults('PUT', `${QUEUE}?x=1`)).toEqual([{ parameter: 'x', detail: 'is not a known parameter' }])
@@ -237,7 +237,7 @@ describe('paths and queries', () => {
     [QUEUE, 'GET, HEAD, PUT, DELETE, PATCH, OPTIONS'],
     [MESSAGES, 'POST, GET, HEAD, OPTIONS'],
     [`${MESSAGES}/1`, 'GET, HEAD, DELETE, OPTIONS'],
-    ...['receive', 'delete', 'release', 'extend', 'redrive', 'purge', 'pause', 'resume', 'ensure'].map((what) => [
+    ...['receive', 'ack', 'nack', 'extend', 'redrive', 'purge', 'pause', 'resume', 'ensure'].map((what) => [
       `${QUEUE}/${what}`,
       'POST, OPTIONS',
     ]),

@@ -107,29 +107,29 @@ describe('POST …/receive', () => {
   })
 })
 
-describe('POST …/delete', () => {
+describe('POST …/ack', () => {
   test('is done with messages, and says which handles did nothing and why', async () => {
     const path = await made({}, 1, 2)
     const other = await made({}, 3)
     const [one, two] = handlesOf(await receive(path, { limit: 2 })) as [string, string]
     const [foreign] = handlesOf(await receive(other)) as [string]
     const forged = `${one.slice(0, -1)}${one.endsWith('A') ? 'B' : 'A'}`
-    const deleted = await server.post(`${path}/delete`, { receiptHandles: [one, '', 'é\u0000', foreign, forged] })
+    const deleted = await server.post(`${path}/ack`, { receiptHandles: [one, '', 'é\u0000', foreign, forged] })
     expect([deleted.status, deleted.json]).toEqual([
       200,
       {
-        deleted: [one],
+        acked: [one],
         failed: ['', 'é\u0000', foreign, forged].map((receiptHandle) => ({ receiptHandle, code: 'invalid_receipt' })),
       },
     ])
-    const again = await server.post(`${path}/delete`, { receiptHandles: [one, two] })
-    expect(again.json).toEqual({ deleted: [two], failed: [{ receiptHandle: one, code: 'stale_receipt' }] })
+    const again = await server.post(`${path}/ack`, { receiptHandles: [one, two] })
+    expect(again.json).toEqual({ acked: [two], failed: [{ receiptHandle: one, code: 'stale_receipt' }] })
   })
 
   test('takes 1,000 handles', async () => {
     const path = await made({}, ...Array.from({ length: 1000 }, (_, i) => i))
     const receiptHandles = handlesOf(await receive(path, { limit: 1000 }))
-    const { deleted, failed } = JSON.parse((await server.post(`${path}/delete`, { receiptHandles })).text)
+    const { deleted, failed } = JSON.parse((await server.post(`${path}/ack`, { receiptHandles })).text)
     expect([deleted.sort(), failed]).toEqual([receiptHandles.sort(), []])
     for (const state of ['ready', 'in-flight']) {
       expect((await server.get(`${path}/messages?state=${state}`)).json.messages).toEqual([])
@@ -143,20 +143,20 @@ describe('POST …/delete', () => {
     const [again] = handlesOf(await receive(path)) as [string]
     const failed = [{ receiptHandle: late, code: 'stale_receipt' }]
     const receiptHandles = [late]
-    expect((await server.post(`${path}/delete`, { receiptHandles })).json).toEqual({ deleted: [], failed })
-    expect((await server.post(`${path}/release`, { receiptHandles })).json).toEqual({ released: [], failed })
+    expect((await server.post(`${path}/ack`, { receiptHandles })).json).toEqual({ acked: [], failed })
+    expect((await server.post(`${path}/nack`, { receiptHandles })).json).toEqual({ nacked: [], failed })
     const held = await server.post(`${path}/extend`, { receiptHandles, visibilityTimeoutSeconds: 5 })
     expect(held.json).toEqual({ extended: [], failed })
-    expect((await server.post(`${path}/delete`, { receiptHandles: [again] })).json).toMatchObject({ deleted: [again] })
+    expect((await server.post(`${path}/ack`, { receiptHandles: [again] })).json).toMatchObject({ acked: [again] })
   })
 })
 
-describe('POST …/release', () => {
+describe('POST …/nack', () => {
   test('hands out again at once, with what went wrong', async () => {
     const path = await made({}, 1)
     const receiptHandles = handlesOf(await receive(path))
     const error = `${'😀'.repeat(1000)} and more`
-    const released = await server.post(`${path}/release`, { receiptHandles, error })
+    const released = await server.post(`${path}/nack`, { receiptHandles, error })
     expect([released.status, released.json]).toEqual([200, { released: receiptHandles, failed: [] }])
     expect(await receive(path)).toMatchObject([{ body: 1, receiveCount: 2, lastError: '😀'.repeat(1000) }])
   })
@@ -164,7 +164,7 @@ describe('POST …/release', () => {
   test('after a delay, when asked', async () => {
     const path = await made({}, 1)
     const receiptHandles = handlesOf(await receive(path))
-    await server.post(`${path}/release`, { receiptHandles, delaySeconds: 40, error: null, dead: null })
+    await server.post(`${path}/nack`, { receiptHandles, delaySeconds: 40, error: null, dead: null })
     expect(await receive(path)).toEqual([])
     expect((await server.get(`${path}/messages?state=delayed`)).json).toMatchObject({ messages: [{ body: 1 }] })
     ahead += 41_000
@@ -176,11 +176,11 @@ describe('POST …/release', () => {
     await server.post(`${path}/messages`, { body: 'spent', maxReceives: 2 })
     const messages = await receive(path, { limit: 2 })
     const handleOf = (body: string) => messages.find((message) => message.body === body)?.receiptHandle
-    await server.post(`${path}/release`, { receiptHandles: [handleOf('spent')] })
-    await server.post(`${path}/release`, { receiptHandles: [handleOf('told')], dead: true, delaySeconds: 5 })
+    await server.post(`${path}/nack`, { receiptHandles: [handleOf('spent')] })
+    await server.post(`${path}/nack`, { receiptHandles: [handleOf('told')], dead: true, delaySeconds: 5 })
     const again = await receive(path, { limit: 2 })
     expect(bodiesOf(again)).toEqual(['spent'])
-    await server.post(`${path}/release`, { receiptHandles: handlesOf(again), error: 'twice' })
+    await server.post(`${path}/nack`, { receiptHandles: handlesOf(again), error: 'twice' })
     expect(await receive(path)).toEqual([])
     const dead = JSON.parse((await server.get(`${path}/messages?state=dead`)).text).messages
     expect(bodiesOf(dead).sort()).toEqual(['spent', 'told'])
@@ -199,8 +199,8 @@ test('POST …/extend holds messages for so long, counted from now', async () =>
   ])
   ahead += 20_000
   expect(bodiesOf(await receive(path, { limit: 2 }))).toEqual([2])
-  expect((await server.post(`${path}/delete`, { receiptHandles: [one, two] })).json).toEqual({
-    deleted: [one],
+  expect((await server.post(`${path}/ack`, { receiptHandles: [one, two] })).json).toEqual({
+    acked: [one],
     failed: [{ receiptHandle: two, code: 'stale_receipt' }],
   })
 })

@@ -127,8 +127,8 @@ describe('GET …/messages', () => {
     const sent = JSON.parse(answer.text).messages.map(({ id }: { id: string }) => id)
     const received = JSON.parse((await server.post(`${path}/receive`, { limit: 3 })).text).messages
     const handles = received.map(({ receiptHandle }: { receiptHandle: string }) => receiptHandle)
-    await server.post(`${path}/delete`, { receiptHandles: [handles[0]] })
-    await server.post(`${path}/release`, { receiptHandles: [handles[1]], dead: true, error: 'it failed' })
+    await server.post(`${path}/ack`, { receiptHandles: [handles[0]] })
+    await server.post(`${path}/nack`, { receiptHandles: [handles[1]], dead: true, error: 'it failed' })
     await server.post(`${path}/messages`, { body: 'delayed', delaySeconds: 315_360_000 })
     await server.post(`${path}/messages`, { body: 'ready' })
     const common = {
@@ -203,8 +203,8 @@ test('…/messages/{id}: 404 for one that is not there, or is of another queue; 
   expect([removed.status, removed.text]).toEqual([204, ''])
   expect((await server.get(`${path}/messages/${id}`)).status).toBe(404)
   const { receiptHandle } = received[0]
-  expect((await server.post(`${path}/delete`, { receiptHandles: [receiptHandle] })).json).toEqual({
-    deleted: [],
+  expect((await server.post(`${path}/ack`, { receiptHandles: [receiptHandle] })).json).toEqual({
+    acked: [],
     failed: [{ receiptHandle, code: 'stale_receipt' }],
   })
 })

@@ -22,7 +22,7 @@ test.each(BEFORE)('sends, receives and settles, %s', async (_name, prepare) => {
   const rest = JSON.parse((await client.post(`${path}/receive`, { limit: 10, waitSeconds: 5 })).text).messages
   expect(rest).toHaveLength(2)
   const receiptHandles = [...JSON.parse(one.text).messages, ...rest].map(({ receiptHandle }) => receiptHandle)
-  expect((await client.post(`${path}/delete`, { receiptHandles })).json).toEqual({
+  expect((await client.post(`${path}/ack`, { receiptHandles })).json).toEqual({
     deleted: receiptHandles,
     failed: [],
   })
@@ -41,8 +41,8 @@ describe('access', () => {
     ['queue', 'POST', `${queue}/messages`, { body: 1 }],
     ['queue', 'POST', `${queue}/messages`, { messages: [{ body: 1 }] }],
     ['queue', 'POST', `${queue}/receive`, {}],
-    ['queue', 'POST', `${queue}/delete`, { receiptHandles }],
-    ['queue', 'POST', `${queue}/release`, { receiptHandles }],
+    ['queue', 'POST', `${queue}/ack`, { receiptHandles }],
+    ['queue', 'POST', `${queue}/nack`, { receiptHandles }],
     ['queue', 'POST', `${queue}/extend`, { receiptHandles, visibilityTimeoutSeconds: 1 }],
     ['queue', 'POST', `${queue}/ensure`, {}],
     ['admin', 'POST', `${queue}/redrive`, {}],

@@ -26,7 +26,7 @@ async function makeDead(path: string, count: number): Promise<void> {
   expect((await server.post(`${path}/messages`, { messages })).status).toBe(201)
   const received = JSON.parse((await server.post(`${path}/receive`, { limit: count })).text).messages
   const receiptHandles = received.map((message: { receiptHandle: string }) => message.receiptHandle)
-  const released = await server.post(`${path}/release`, { receiptHandles, dead: true })
+  const released = await server.post(`${path}/nack`, { receiptHandles, dead: true })
   expect(released.json).toEqual({ released: receiptHandles, failed: [] })
   expect(receiptHandles).toHaveLength(count)
 }
@@ -80,8 +80,8 @@ describe('/v1/queues/{queue}', () => {
       ['POST', `${path}/receive`, {}],
       ['POST', `${path}/receive`, { waitSeconds: 5 }],
       ['POST', `${path}/receive`, { order: 'cycle' }],
-      ['POST', `${path}/delete`, { receiptHandles }],
-      ['POST', `${path}/release`, { receiptHandles }],
+      ['POST', `${path}/ack`, { receiptHandles }],
+      ['POST', `${path}/nack`, { receiptHandles }],
       ['POST', `${path}/extend`, { receiptHandles, visibilityTimeoutSeconds: 1 }],
       ['GET', `${path}/messages`],
       ['GET', `${path}/messages/1`],
@@ -134,7 +134,7 @@ describe('/v1/queues/{queue}', () => {
     await server.post(`${path}/messages`, { messages: [...messages, { body: 5, delaySeconds: 60 }] })
     const received = (await server.post(`${path}/receive`, { limit: 2 })).json
     const receiptHandle = received.messages?.[0]?.receiptHandle
-    await server.post(`${path}/delete`, { receiptHandles: [receiptHandle] })
+    await server.post(`${path}/ack`, { receiptHandles: [receiptHandle] })
     const { counts, oldestAgeSeconds } = JSON.parse((await server.get(path)).text)
     expect(counts).toEqual({ ready: 2, inFlight: 1, delayed: 1, blocked: 0, dead: 1, archived: 1 })
     expect([0, 1, 2]).toContain(oldestAgeSeconds)

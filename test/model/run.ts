@@ -35,7 +35,7 @@ export class Run {
       }
     } finally {
       for (const prefix of PREFIXES) await this.#groups.deletePolicy(this.#named(prefix))
-      for (const group of GROUPS) await this.#groups.delete(this.#named(group))
+      for (const group of GROUPS) await this.#groups.drop(this.#named(group))
     }
   }
 
@@ -115,7 +115,7 @@ export class Run {
         return
       }
       case 'delete':
-        expect(await this.#groups.delete(group)).toBe(oracle.groups.delete(group))
+        expect(await this.#groups.drop(group)).toBe(oracle.groups.delete(group))
         return
       case 'read': {
         const { limit, back } = operation

@@ -73,7 +73,7 @@ describe('a test store', () => {
       await store.queues.update('mail', { onDelete: 'archive', retentionSeconds: 86_400 })
       await store.queues.send('mail', 1)
       const [message] = await store.queues.receive('mail')
-      await store.queues.delete('mail', message?.receiptHandle ?? '')
+      await store.queues.ackMany('mail', message?.receiptHandle ?? '')
       const archived = async () => (await store.transaction((tx) => tx.queues.get('mail')))?.counts.archived
       expect(await archived()).toBe(1)
       await store.clock.advance('1 h')
@@ -140,10 +140,10 @@ describe('a test store', () => {
       const signal = await began
       await store.clock.advance('10 min')
       expect(signal.aborted).toBe(false)
-      expect(await store.queues.getMessage('mail', id)).toMatchObject({ state: 'in-flight', receiveCount: 1 })
+      expect(await store.queues.message('mail', id)).toMatchObject({ state: 'in-flight', receiveCount: 1 })
       end()
       await store.drain('mail')
-      expect(await store.queues.getMessage('mail', id)).toBeNull()
+      expect(await store.queues.message('mail', id)).toBeNull()
     })
 
     it('ends the pause of a poller', async () => {

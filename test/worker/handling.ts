@@ -194,7 +194,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
 
     it('waits for a queue that does not exist yet, and says so once', async () => {
       const { store, queue, work } = context
-      await store.queues.deleteQueue(queue)
+      await store.queues.drop(queue)
       const errors: unknown[] = []
       const done: Message[] = []
       work((message) => void done.push(message), { onError: (error) => errors.push(error) })
@@ -234,7 +234,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
 
     it('without onError warns of a queue that does not exist, once', async () => {
       const { store, queue, work } = context
-      await store.queues.deleteQueue(queue)
+      await store.queues.drop(queue)
       const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
       try {
         const done: Message[] = []

@@ -16,7 +16,7 @@ export function describeHooks(engine: EngineName): void {
       const dead: Message[] = []
       const onDone = (message: Message) => {
         done.push(message)
-        if (done.length % 50 === 0) seen.push(store.queues.getMessage(queue, message.id))
+        if (done.length % 50 === 0) seen.push(store.queues.message(queue, message.id))
       }
       const worker = work(() => {}, { concurrency: 10, onDone, onDead: (message) => dead.push(message) })
       await until('all are done', () => done.length === 300)
@@ -66,7 +66,7 @@ export function describeHooks(engine: EngineName): void {
         {
           onError: () => {},
           onDead: async (message, error) => {
-            const found = await store.queues.getMessage(letters, message.id)
+            const found = await store.queues.message(letters, message.id)
             dead.push([error === thrown, found?.deadLetterFrom])
           },
         },
@@ -117,7 +117,7 @@ export function describeHooks(engine: EngineName): void {
         { onDone: ({ body }) => done.push(body), onDead: ({ body }) => done.push(`dead ${body}`) },
       )
       await begun.opened
-      await store.queues.deleteMessage(queue, id)
+      await store.queues.remove(queue, id)
       goOn.open()
       await until('the other one is done', () => done.length > 0)
       await worker.stop()

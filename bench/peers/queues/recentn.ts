@@ -65,7 +65,7 @@ function pollers(queue: string, handle: (letter: unknown) => void, fault: (text:
       for (const { body } of messages) handle(body)
       if (messages.length === 0) continue
       const receiptHandles = messages.map(({ receiptHandle }) => receiptHandle)
-      const settled = call('POST', `${queue}/delete`, { receiptHandles }).catch((error) => fault(String(error)))
+      const settled = call('POST', `${queue}/ack`, { receiptHandles }).catch((error) => fault(String(error)))
       settling.add(settled)
       void settled.finally(() => settling.delete(settled))
     }

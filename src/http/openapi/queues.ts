@@ -95,8 +95,8 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
   }),
   Received: answer({ messages: list(ref('Message')) }),
   ...componentsOf(fields.RECEIPTS, fields.RELEASE, fields.EXTEND),
-  DeletedReceipts: answer({ deleted: handles, failed: failedHandles }),
-  ReleasedReceipts: answer({ released: handles, failed: failedHandles }),
+  AckedReceipts: answer({ acked: handles, failed: failedHandles }),
+  NackedReceipts: answer({ nacked: handles, failed: failedHandles }),
   ExtendedReceipts: answer({ extended: handles, failed: failedHandles }),
   PeekedMessage: answer({
     id: ref('Id'),
@@ -221,9 +221,9 @@ export const extend = { ...receipts, visibilityTimeoutSeconds: 60 }
 
 const failed = [{ receiptHandle, code: 'stale_receipt' }]
 
-export const deletedReceipts = { deleted: [receiptHandle], failed: [] }
+export const ackedReceipts = { acked: [receiptHandle], failed: [] }
 
-export const releasedReceipts = { released: [receiptHandle], failed: [] }
+export const nackedReceipts = { nacked: [receiptHandle], failed: [] }
 
 export const extendedReceipts = { extended: [], failed }
 

@@ -69,7 +69,7 @@ const get = route({
   description: 'An unknown consumer has the cursor "0".',
   outcomes: { 200: { description: 'The consumer.', schema: 'Consumer', example: example.consumer } },
   refusals: ['feed_not_found'],
-  handle: async (store, { path: { feed, consumer } }) => renderConsumer(await store.feeds.getConsumer(feed, consumer)),
+  handle: async (store, { path: { feed, consumer } }) => renderConsumer(await store.feeds.cursor(feed, consumer)),
 })
 
 const put = route({
@@ -83,7 +83,7 @@ const put = route({
     'beyond the last sync id is refused. An unknown consumer is created.',
   outcomes: { 200: { description: 'The consumer as it is now.', schema: 'Consumer', example: example.consumer } },
   handle: async (store, { path: { feed, consumer }, body: { cursor, force, from } }) =>
-    renderConsumer(await store.feeds.putConsumer(feed, consumer, cursor, { force, from })),
+    renderConsumer(await store.feeds.moveCursor(feed, consumer, cursor, { force, from })),
 })
 
 const remove = route({
@@ -94,7 +94,7 @@ const remove = route({
   outcomes: { 204: { description: 'The consumer is forgotten.' } },
   refusals: ['consumer_not_found'],
   handle: async (store, { path: { feed, consumer } }) =>
-    gone(await store.feeds.deleteConsumer(feed, consumer), 'consumer_not_found'),
+    gone(await store.feeds.dropCursor(feed, consumer), 'consumer_not_found'),
 })
 
 export const feedChangeRoutes: readonly Route[] = [changes, get, put, remove]

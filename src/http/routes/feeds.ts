@@ -41,7 +41,7 @@ const get = route({
   summary: 'Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers',
   outcomes: { 200: { description: 'The feed.', schema: 'Feed', example: example.feed } },
   refusals: ['feed_not_found'],
-  handle: async (store, { path: { feed } }) => renderFeed(found(await store.feeds.getFeed(feed), 'feed_not_found')),
+  handle: async (store, { path: { feed } }) => renderFeed(found(await store.feeds.status(feed), 'feed_not_found')),
 })
 
 const drop = route({
@@ -55,7 +55,7 @@ const drop = route({
     'have expired.',
   outcomes: { 204: { description: 'The feed is dropped.' } },
   refusals: ['feed_not_found'],
-  handle: async (store, { path: { feed } }) => gone(await store.feeds.deleteFeed(feed), 'feed_not_found'),
+  handle: async (store, { path: { feed } }) => gone(await store.feeds.drop(feed), 'feed_not_found'),
 })
 
 /** Selects entries either by keys or by a prefix. */

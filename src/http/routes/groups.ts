@@ -72,7 +72,7 @@ const forget = route({
   description: 'A later group of the same name is a new group, whose ids begin at "0".',
   outcomes: { 204: { description: 'The group is deleted.' } },
   refusals: ['group_not_found'],
-  handle: async (store, { path: { group } }) => gone(await store.groups.delete(group), 'group_not_found'),
+  handle: async (store, { path: { group } }) => gone(await store.groups.drop(group), 'group_not_found'),
 })
 
 export const groupRoutes: readonly Route[] = [list, get, put, forget]

@@ -36,44 +36,44 @@ const receive = route({
 
 const settle = route({
   ...onClaims,
-  path: `${onQueue.path}/delete`,
+  path: `${onQueue.path}/ack`,
   body: bodyOf(RECEIPTS, example.receipts),
-  id: 'deleteReceived',
+  id: 'ackMessages',
   summary: 'Delete or archive received messages: their work is done',
   outcomes: {
     200: {
       description: 'The deleted messages, and the handles that had no effect.',
-      schema: 'DeletedReceipts',
-      example: example.deletedReceipts,
+      schema: 'AckedReceipts',
+      example: example.ackedReceipts,
     },
   },
   handle: async (store, { path: { queue }, body }) =>
-    JSON.stringify(await store.queues.delete(queue, body.receiptHandles)),
+    JSON.stringify(await store.queues.ackMany(queue, body.receiptHandles)),
 })
 
 const release = route({
   ...onClaims,
-  path: `${onQueue.path}/release`,
+  path: `${onQueue.path}/nack`,
   body: bodyOf(RELEASE, example.release),
-  id: 'releaseReceived',
+  id: 'nackMessages',
   summary: 'Release received messages: their work failed, and is tried again after a delay, or never',
   description: 'A message becomes dead if it has been received `maxReceives` times, or is released with `dead`.',
   outcomes: {
     200: {
       description: 'The released messages, and the handles that had no effect.',
-      schema: 'ReleasedReceipts',
-      example: example.releasedReceipts,
+      schema: 'NackedReceipts',
+      example: example.nackedReceipts,
     },
   },
   handle: async (store, { path: { queue }, body: { receiptHandles, ...options } }) =>
-    JSON.stringify(await store.queues.release(queue, receiptHandles, options)),
+    JSON.stringify(await store.queues.nackMany(queue, receiptHandles, options)),
 })
 
 const extend = route({
   ...onClaims,
   path: `${onQueue.path}/extend`,
   body: bodyOf(EXTEND, example.extend),
-  id: 'extendReceived',
+  id: 'extendMessages',
   summary: 'Extend the claims of received messages, counted from now',
   outcomes: {
     200: {
@@ -83,7 +83,7 @@ const extend = route({
     },
   },
   handle: async (store, { path: { queue }, body: { receiptHandles, visibilityTimeoutSeconds } }) =>
-    JSON.stringify(await store.queues.extend(queue, receiptHandles, { visibilityTimeoutSeconds })),
+    JSON.stringify(await store.queues.extendMany(queue, receiptHandles, { visibilityTimeoutSeconds })),
 })
 
 export const claimRoutes: readonly Route[] = [receive, settle, release, extend]

@@ -95,7 +95,7 @@ const get = route({
   outcomes: { 200: { description: 'The message.', schema: 'PeekedMessage', example: example.peekedMessage } },
   refusals: ['queue_not_found', 'message_not_found'],
   async handle(store, { path: { queue, id }, within }) {
-    const message = await store.queues.getMessage(queue, id, { bodies: 'text' })
+    const message = await store.queues.message(queue, id, { bodies: 'text' })
     return renderPeeked(found(message, 'message_not_found'), within)
   },
 })
@@ -109,8 +109,7 @@ const remove = route({
   description: 'The message is not archived, and the receipt handle of its receiver becomes stale.',
   outcomes: { 204: { description: 'The message is removed.' } },
   refusals: ['queue_not_found', 'message_not_found'],
-  handle: async (store, { path: { queue, id } }) =>
-    gone(await store.queues.deleteMessage(queue, id), 'message_not_found'),
+  handle: async (store, { path: { queue, id } }) => gone(await store.queues.remove(queue, id), 'message_not_found'),
 })
 
 export const messageRoutes: readonly Route[] = [send, peek, get, remove]

@@ -53,7 +53,7 @@ const drop = route({
   outcomes: { 204: { description: 'The queue is dropped.' } },
   refusals: ['queue_not_found', 'queue_in_use'],
   async handle(store, { path: { queue }, within }) {
-    const deleted = await store.queues.deleteQueue(queue).catch((error: unknown) => {
+    const deleted = await store.queues.drop(queue).catch((error: unknown) => {
       // The error names the queue that uses this one, which may be outside of the caller's prefix.
       const isInUse = error instanceof RecentnError && error.code === 'queue_in_use'
       throw isInUse && within !== null ? new RecentnError('queue_in_use') : error

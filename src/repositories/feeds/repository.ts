@@ -162,12 +162,12 @@ export class FeedRepository implements Feed.Feeds {
     return this.#session.read((reader) => readChanges(reader, request, cursor, followed))
   }
 
-  async getConsumer(feed: string, consumer: string): Promise<Feed.Consumer> {
+  async cursor(feed: string, consumer: string): Promise<Feed.Consumer> {
     check.checkConsumer(feed, consumer)
     return this.#session.read((reader) => getConsumer(reader, feed, consumer))
   }
 
-  async putConsumer(
+  async moveCursor(
     feed: string,
     consumer: string,
     cursor: bigint,
@@ -179,18 +179,18 @@ export class FeedRepository implements Feed.Feeds {
     return this.#session.write((tx) => putConsumer(tx, feed, consumer, asked))
   }
 
-  async deleteConsumer(feed: string, consumer: string): Promise<boolean> {
+  async dropCursor(feed: string, consumer: string): Promise<boolean> {
     check.checkConsumer(feed, consumer)
     return this.#session.write((tx) => deleteConsumer(tx, feed, consumer))
   }
 
-  async getFeed(feed: string): Promise<Feed.FeedStatus | null> {
+  async status(feed: string): Promise<Feed.FeedStatus | null> {
     check.checkFeed(feed)
     const head = await this.#session.read((reader) => readHead(reader, feed))
     return head && this.#statusOf(head)
   }
 
-  async deleteFeed(feed: string): Promise<boolean> {
+  async drop(feed: string): Promise<boolean> {
     check.checkFeed(feed)
     this.#requireOwn(feed)
     const drop = (skip: boolean) => this.#session.write((tx) => dropFeed(tx, feed, skip))

@@ -151,18 +151,18 @@ export interface Feeds<Base = unknown> {
    */
   changes<Value extends Base = Base>(feed: string, options?: ChangesOptions): Promise<Changes<Value>>
   /** The stored cursor; 0 for an unknown consumer. */
-  getConsumer(feed: string, consumer: string): Promise<Consumer>
+  cursor(feed: string, consumer: string): Promise<Consumer>
   /**
    * Moves the stored cursor forward, and backward only with `force`. Resolves to the stored cursor. Throws `invalid_input`
    * for a cursor beyond the last sync id.
    */
-  putConsumer(feed: string, consumer: string, cursor: bigint, options?: PutConsumerOptions): Promise<Consumer>
+  moveCursor(feed: string, consumer: string, cursor: bigint, options?: PutConsumerOptions): Promise<Consumer>
   /** Removes the stored cursor. Resolves to false when there was none. */
-  deleteConsumer(feed: string, consumer: string): Promise<boolean>
+  dropCursor(feed: string, consumer: string): Promise<boolean>
   /** Null for an unknown feed. */
-  getFeed(feed: string): Promise<FeedStatus | null>
+  status(feed: string): Promise<FeedStatus | null>
   /** Drops the feed, its entries and its consumers. A new feed of this name goes on with greater sync ids. */
-  deleteFeed(feed: string): Promise<boolean>
+  drop(feed: string): Promise<boolean>
   /** Feeds in the order of their names. */
   list(options?: Page & { prefix?: string | undefined }): Promise<FeedPage>
 }

@@ -91,28 +91,28 @@ export class QueueRepository implements Queue.Queues {
     }
   }
 
-  async delete(queue: string, receiptHandles: string | readonly string[]): Promise<Queue.Deleted> {
+  async ackMany(queue: string, receiptHandles: string | readonly string[]): Promise<Queue.Acked> {
     const handles = check.checkedHandles(queue, receiptHandles)
     const { done, failed } = await this.#settle(queue, handles, (receipts) =>
       this.#run.deletes.add(queue, { queue, receipts }, receipts.length),
     )
-    return { deleted: done, failed }
+    return { acked: done, failed }
   }
 
-  async release(
+  async nackMany(
     queue: string,
     receiptHandles: string | readonly string[],
     options: Queue.ReleaseOptions = {},
-  ): Promise<Queue.Released> {
+  ): Promise<Queue.Nacked> {
     const handles = check.checkedHandles(queue, receiptHandles)
     const release = check.checkedRelease(options)
     const { done, failed } = await this.#settle(queue, handles, (receipts) =>
       this.#run.releases.add(JSON.stringify([queue, release]), { queue, receipts, release }, receipts.length),
     )
-    return { released: done, failed }
+    return { nacked: done, failed }
   }
 
-  async extend(
+  async extendMany(
     queue: string,
     receiptHandles: string | readonly string[],
     options: { visibilityTimeoutSeconds: number },
@@ -141,7 +141,7 @@ export class QueueRepository implements Queue.Queues {
     return this.#session.read((reader) => peekPage(reader, queue, page)) as Promise<Queue.MessagePage<Body>>
   }
 
-  async getMessage<Body = unknown>(
+  async message<Body = unknown>(
     queue: string,
     id: bigint,
     options: Queue.BodyOptions = {},
@@ -152,7 +152,7 @@ export class QueueRepository implements Queue.Queues {
     return found as Promise<Queue.PeekedMessage<Body> | null>
   }
 
-  async deleteMessage(queue: string, id: bigint): Promise<boolean> {
+  async remove(queue: string, id: bigint): Promise<boolean> {
     check.checkMessage(queue, id)
     return this.#session.write((tx) => deleteMessage(tx, this.#memory, queue, id))
   }
@@ -236,7 +236,7 @@ export class QueueRepository implements Queue.Queues {
     return changed
   }
 
-  async deleteQueue(queue: string): Promise<boolean> {
+  async drop(queue: string): Promise<boolean> {
     check.checkQueue(queue)
     return queues.dropQueue(this.#session, this.#memory, queue)
   }

@@ -168,11 +168,20 @@ export interface FailedReceipt {
   code: ReceiptFault
 }
 
-export type Deleted = { deleted: string[]; failed: FailedReceipt[] }
+export interface Acked {
+  acked: string[]
+  failed: FailedReceipt[]
+}
 
-export type Released = { released: string[]; failed: FailedReceipt[] }
+export interface Nacked {
+  nacked: string[]
+  failed: FailedReceipt[]
+}
 
-export type Extended = { extended: string[]; failed: FailedReceipt[] }
+export interface Extended {
+  extended: string[]
+  failed: FailedReceipt[]
+}
 
 export interface ReleaseOptions {
   /** The message is handed out again after this time; 0 to 315,360,000. Default: 0. */
@@ -213,7 +222,7 @@ export interface Queues<Base = unknown> {
   /** Ends a pause: waiting receives get messages again. Repeatable. Throws `queue_not_found`. */
   resume(queue: string): Promise<Queue>
   /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another queue names it. */
-  deleteQueue(queue: string): Promise<boolean>
+  drop(queue: string): Promise<boolean>
   /** Queues by name. */
   list(options?: Page & { prefix?: string | undefined }): Promise<QueuePage>
   /** Sends one message. Throws `queue_not_found`. */
@@ -227,11 +236,11 @@ export interface Queues<Base = unknown> {
   /** Claims messages: until the visibility timeout expires, no other receiver gets them. None while the queue is paused. */
   receive<Body extends Base = Base>(queue: string, options?: ReceiveOptions): Promise<Message<Body>[]>
   /** Removes, or archives, the messages of 1 to 1,000 handles: they are done. */
-  delete(queue: string, receiptHandles: string | readonly string[]): Promise<Deleted>
+  ackMany(queue: string, receiptHandles: string | readonly string[]): Promise<Acked>
   /** Ends the claims of messages that failed: they are handed out again after a delay, or never. */
-  release(queue: string, receiptHandles: string | readonly string[], options?: ReleaseOptions): Promise<Released>
+  nackMany(queue: string, receiptHandles: string | readonly string[], options?: ReleaseOptions): Promise<Nacked>
   /** Extends the claims to the visibility timeout, counted from now. */
-  extend(
+  extendMany(
     queue: string,
     receiptHandles: string | readonly string[],
     options: { visibilityTimeoutSeconds: number },
@@ -239,13 +248,13 @@ export interface Queues<Base = unknown> {
   /** Shows messages without claiming them. */
   peek<Body extends Base = Base>(queue: string, options?: PeekOptions): Promise<MessagePage<Body>>
   /** One message, in whatever state; null when the queue has none of this id. */
-  getMessage<Body extends Base = Base>(
+  message<Body extends Base = Base>(
     queue: string,
     id: bigint,
     options?: BodyOptions,
   ): Promise<PeekedMessage<Body> | null>
   /** Removes one message, in whatever state, without archiving it; false when there was none. */
-  deleteMessage(queue: string, id: bigint): Promise<boolean>
+  remove(queue: string, id: bigint): Promise<boolean>
   /** Sends dead messages back to the queues that they came from, with receive count 0. */
   redrive(queue: string, options?: RedriveOptions): Promise<{ moved: number }>
   /** Has the delayed ones of 1 to 1,000 messages handed out now. Throws `queue_not_found`. */

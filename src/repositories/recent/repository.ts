@@ -170,7 +170,7 @@ export class RecentRepository implements Recent.Groups {
     return this.#write([group], (tx) => putGroup(tx, this.#memory.policies, group, settings, options.replaces))
   }
 
-  async delete(group: string): Promise<boolean> {
+  async drop(group: string): Promise<boolean> {
     check.checkName('group', group)
     return this.#write([group], (tx) => deleteGroup(tx, group))
   }

@@ -238,7 +238,7 @@ export interface Groups<Base = unknown> {
   /** Creates the group or replaces its own settings, re-slotting what it holds. */
   put(group: string, settings?: OwnSettings, options?: Replacing<OwnSettings>): Promise<Group & { created: boolean }>
   /** Forgets the group and its items; false when there was none. */
-  delete(group: string): Promise<boolean>
+  drop(group: string): Promise<boolean>
   /** Groups by name (in code point order). */
   list(options?: Page & { prefix?: string | undefined }): Promise<GroupPage>
   /** What one member did in all groups, or in those whose names begin with `prefix`, newest first. */

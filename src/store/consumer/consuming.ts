@@ -32,7 +32,7 @@ const OPTIONS = optionRules<ConsumeOptions>({
   onError: aFunction,
 })
 
-type Source = Pick<Feeds, 'changes' | 'getConsumer' | 'putConsumer'>
+type Source = Pick<Feeds, 'changes' | 'cursor' | 'moveCursor'>
 
 /** Throws `invalid_input`, with every fault. */
 export function startConsumer(
@@ -79,7 +79,7 @@ export class ConsumerLoop implements Consuming {
       cursor: () => this.#cursor(),
       read: (after, signal) => source.changes(feed, { limit, values, waitSeconds: WAIT_SECONDS, signal, after }),
       store: async (cursor, move) => {
-        if (this.#kept === null) return (await source.putConsumer(feed, consumer, cursor, move)).cursor
+        if (this.#kept === null) return (await source.moveCursor(feed, consumer, cursor, move)).cursor
         this.#kept = cursor
         return cursor
       },
@@ -124,7 +124,7 @@ export class ConsumerLoop implements Consuming {
   }
 
   async #cursor(): Promise<bigint> {
-    return this.#kept ?? (await storedCursor(this.#source.getConsumer(...this.#names)))
+    return this.#kept ?? (await storedCursor(this.#source.cursor(...this.#names)))
   }
 
   /** Whether all that is published by now is handled. */

@@ -23,7 +23,7 @@ const MIN_SECONDS = 1
 export type HeldMessage = Lease<Message>
 
 /** The operations that a worker needs. */
-export interface WorkSource extends Pick<Queues, 'receive' | 'delete' | 'release' | 'extend'> {
+export interface WorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMany' | 'extendMany'> {
   /**
    * Ends claims as if they had not been made: ready again, with the receive count that they had before. Stale handles
    * are ignored.

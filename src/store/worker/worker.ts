@@ -190,7 +190,7 @@ export class QueueWorker implements Worker {
 
   async #extend(leases: readonly HeldMessage[], ms: number): Promise<Unextended<Message>> {
     const handles = leases.map(({ subject }) => subject.receiptHandle)
-    const { failed } = await this.#source.extend(this.#queue, handles, { visibilityTimeoutSeconds: ms / 1000 })
+    const { failed } = await this.#source.extendMany(this.#queue, handles, { visibilityTimeoutSeconds: ms / 1000 })
     const stale = new Set(failed.map(({ receiptHandle }) => receiptHandle))
     return { lost: new Set(leases.filter(({ subject }) => stale.has(subject.receiptHandle))) }
   }

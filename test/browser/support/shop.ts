@@ -106,9 +106,9 @@ export async function deliver({ call }: Server, limit: number, random: () => num
   const good = messages.filter((message) => !isBad(message)).map(({ receiptHandle }) => receiptHandle)
   const bad = messages.filter(isBad).map(({ receiptHandle }) => receiptHandle)
   await pause(250)
-  if (good.length > 0) await call('POST', 'queues/mail/delete', { receiptHandles: good })
+  if (good.length > 0) await call('POST', 'queues/mail/ack', { receiptHandles: good })
   if (bad.length > 0) {
-    await call('POST', 'queues/mail/release', { receiptHandles: bad, error: anyOf(MAIL_ERRORS, random) })
+    await call('POST', 'queues/mail/nack', { receiptHandles: bad, error: anyOf(MAIL_ERRORS, random) })
   }
 }
 

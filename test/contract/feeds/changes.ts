@@ -74,7 +74,7 @@ export function describeFeedChanges(context: Context): void {
       expect(await feeds().changes(feed, { after: 0n })).toEqual(nothing(0n))
       expect((await refusal(feeds().changes(feed, { after: 7n }))).code).toBe('cursor_expired')
       expect(await feeds().changes(feed, { consumer: 'c' })).toEqual(nothing(0n))
-      expect(await feeds().getFeed(feed)).toBeNull()
+      expect(await feeds().status(feed)).toBeNull()
     })
 
     it('stop after about so many bytes, with at least one, and lose none', async () => {
@@ -98,11 +98,11 @@ export function describeFeedChanges(context: Context): void {
       const feed = await filled(keys(10))
       expect((await feeds().changes(feed, { consumer: 'new' })).changes).toHaveLength(10)
       const { cursor } = await feeds().changes(feed, { limit: 4 })
-      await feeds().putConsumer(feed, 'c', cursor)
+      await feeds().moveCursor(feed, 'c', cursor)
       for (let twice = 0; twice < 2; twice++) {
         expect(await feeds().changes(feed, { consumer: 'c' })).toEqual(await feeds().changes(feed, { after: cursor }))
       }
-      expect(await feeds().getConsumer(feed, 'c')).toMatchObject({ cursor })
+      expect(await feeds().cursor(feed, 'c')).toMatchObject({ cursor })
     })
 
     it('refuse what is wrong, all of it at once', async () => {
@@ -193,7 +193,7 @@ export function describeFeedChanges(context: Context): void {
       expect(valuesOf((await awaited(feed, publish, store)).changes)).toEqual(['x'])
       const publisher = await context.open({ publish: true })
       const put = () => publisher.feeds.put(feed, 'a', 'y')
-      await feeds().putConsumer(feed, 'c', await lastOf(feed))
+      await feeds().moveCursor(feed, 'c', await lastOf(feed))
       const answer = await awaited(feed, put, store, { after: undefined, consumer: 'c' } as ChangesOptions)
       expect(valuesOf(answer.changes)).toEqual(['y'])
     })

@@ -19,69 +19,69 @@ export function describeFeedConsumers(context: Context): void {
   describe('feeds: consumers', () => {
     it('begin at 0, where there is the feed', async () => {
       const feed = await filled(keys(5))
-      expect(await feeds().getConsumer(feed, 'c')).toEqual({ consumer: 'c', cursor: 0n, lag: 5 })
-      expect((await refusal(feeds().getConsumer(named(), 'c'))).code).toBe('feed_not_found')
-      expect((await feeds().getFeed(feed))?.consumers).toEqual([])
+      expect(await feeds().cursor(feed, 'c')).toEqual({ consumer: 'c', cursor: 0n, lag: 5 })
+      expect((await refusal(feeds().cursor(named(), 'c'))).code).toBe('feed_not_found')
+      expect((await feeds().status(feed))?.consumers).toEqual([])
     })
 
     it('move forward only, unless forced', async () => {
       const feed = await filled(keys(5))
-      expect(await feeds().putConsumer(feed, 'c', 2n)).toEqual({ consumer: 'c', cursor: 2n, lag: 3 })
-      expect(await feeds().putConsumer(feed, 'c', 4n)).toEqual({ consumer: 'c', cursor: 4n, lag: 1 })
-      expect(await feeds().putConsumer(feed, 'c', 3n)).toEqual({ consumer: 'c', cursor: 4n, lag: 1 })
-      expect(await feeds().putConsumer(feed, 'c', 3n, { force: false })).toMatchObject({ cursor: 4n })
-      expect(await feeds().putConsumer(feed, 'c', 4n)).toMatchObject({ cursor: 4n })
-      expect(await feeds().getConsumer(feed, 'c')).toEqual({ consumer: 'c', cursor: 4n, lag: 1 })
-      expect(await feeds().putConsumer(feed, 'c', 1n, { force: true })).toEqual({ consumer: 'c', cursor: 1n, lag: 4 })
+      expect(await feeds().moveCursor(feed, 'c', 2n)).toEqual({ consumer: 'c', cursor: 2n, lag: 3 })
+      expect(await feeds().moveCursor(feed, 'c', 4n)).toEqual({ consumer: 'c', cursor: 4n, lag: 1 })
+      expect(await feeds().moveCursor(feed, 'c', 3n)).toEqual({ consumer: 'c', cursor: 4n, lag: 1 })
+      expect(await feeds().moveCursor(feed, 'c', 3n, { force: false })).toMatchObject({ cursor: 4n })
+      expect(await feeds().moveCursor(feed, 'c', 4n)).toMatchObject({ cursor: 4n })
+      expect(await feeds().cursor(feed, 'c')).toEqual({ consumer: 'c', cursor: 4n, lag: 1 })
+      expect(await feeds().moveCursor(feed, 'c', 1n, { force: true })).toEqual({ consumer: 'c', cursor: 1n, lag: 4 })
       expect((await feeds().changes(feed, { consumer: 'c' })).changes).toHaveLength(4)
-      expect(await feeds().putConsumer(feed, 'c', 0n, { force: true })).toMatchObject({ cursor: 0n, lag: 5 })
-      expect(await feeds().putConsumer(feed, 'c', 5n)).toMatchObject({ cursor: 5n, lag: 0 })
+      expect(await feeds().moveCursor(feed, 'c', 0n, { force: true })).toMatchObject({ cursor: 0n, lag: 5 })
+      expect(await feeds().moveCursor(feed, 'c', 5n)).toMatchObject({ cursor: 5n, lag: 0 })
       await feeds().put(feed, 'k1', 2)
       await published(feed)
-      expect(await feeds().getConsumer(feed, 'c')).toMatchObject({ lag: 1 })
+      expect(await feeds().cursor(feed, 'c')).toMatchObject({ lag: 1 })
     })
 
     it('end at the greatest, when several move one at the same time', async () => {
       const feed = await filled(keys(20))
       const other = await context.open()
-      const moves = range(1, 20).map((n) => (n % 2 ? context.store : other).feeds.putConsumer(feed, 'c', BigInt(n)))
+      const moves = range(1, 20).map((n) => (n % 2 ? context.store : other).feeds.moveCursor(feed, 'c', BigInt(n)))
       await Promise.all(moves)
-      expect(await feeds().getConsumer(feed, 'c')).toEqual({ consumer: 'c', cursor: 20n, lag: 0 })
+      expect(await feeds().cursor(feed, 'c')).toEqual({ consumer: 'c', cursor: 20n, lag: 0 })
     })
 
     it('stay where somebody has put them back, with `from`, and go on without it', async () => {
       const feed = await filled(['a', 'b', 'c', 'd'])
-      await feeds().putConsumer(feed, 'c', 2n)
-      expect(await feeds().putConsumer(feed, 'c', 3n, { from: 2n })).toMatchObject({ cursor: 3n })
-      await feeds().putConsumer(feed, 'c', 1n, { force: true })
-      expect(await feeds().putConsumer(feed, 'c', 4n, { from: 3n })).toMatchObject({ cursor: 1n })
-      await feeds().putConsumer(feed, 'c', 0n, { force: true })
-      expect(await feeds().putConsumer(feed, 'c', 4n, { from: 1n })).toMatchObject({ cursor: 0n })
-      expect(await feeds().putConsumer(feed, 'c', 4n)).toMatchObject({ cursor: 4n })
-      const { faults } = await refusal(feeds().putConsumer(feed, 'c', 4n, { from: -1n }))
+      await feeds().moveCursor(feed, 'c', 2n)
+      expect(await feeds().moveCursor(feed, 'c', 3n, { from: 2n })).toMatchObject({ cursor: 3n })
+      await feeds().moveCursor(feed, 'c', 1n, { force: true })
+      expect(await feeds().moveCursor(feed, 'c', 4n, { from: 3n })).toMatchObject({ cursor: 1n })
+      await feeds().moveCursor(feed, 'c', 0n, { force: true })
+      expect(await feeds().moveCursor(feed, 'c', 4n, { from: 1n })).toMatchObject({ cursor: 0n })
+      expect(await feeds().moveCursor(feed, 'c', 4n)).toMatchObject({ cursor: 4n })
+      const { faults } = await refusal(feeds().moveCursor(feed, 'c', 4n, { from: -1n }))
       expect(faults.map(({ pointer }) => pointer)).toEqual(['/from'])
     })
 
     it('do not go beyond the last sync id, nor to what is no cursor', async () => {
       const feed = await filled(keys(5))
       await feeds().put(feed, 'unpublished', 1)
-      await feeds().putConsumer(feed, 'c', 2n)
+      await feeds().moveCursor(feed, 'c', 2n)
       const bad = [6n, 2n ** 63n - 1n, 2n ** 63n + 6n, -1n, 1 as unknown as bigint, '1' as unknown as bigint]
       for (const cursor of bad) {
         for (const force of [false, true]) {
-          const error = await refusal(feeds().putConsumer(feed, 'c', cursor, { force }))
+          const error = await refusal(feeds().moveCursor(feed, 'c', cursor, { force }))
           expect([error.code, error.faults.map(({ pointer }) => pointer)]).toEqual(['invalid_input', ['/cursor']])
         }
       }
-      expect(await feeds().getConsumer(feed, 'c')).toMatchObject({ cursor: 2n })
+      expect(await feeds().cursor(feed, 'c')).toMatchObject({ cursor: 2n })
     })
 
     it('may be made before the feed begins, at 0', async () => {
       const feed = named()
-      expect((await refusal(feeds().putConsumer(feed, 'c', 1n))).code).toBe('invalid_input')
-      expect(await feeds().getFeed(feed)).toBeNull()
-      expect(await feeds().putConsumer(feed, 'c', 0n)).toEqual({ consumer: 'c', cursor: 0n, lag: 0 })
-      const begun = await feeds().getFeed(feed)
+      expect((await refusal(feeds().moveCursor(feed, 'c', 1n))).code).toBe('invalid_input')
+      expect(await feeds().status(feed)).toBeNull()
+      expect(await feeds().moveCursor(feed, 'c', 0n)).toEqual({ consumer: 'c', cursor: 0n, lag: 0 })
+      const begun = await feeds().status(feed)
       expect(begun).toMatchObject({ feed, lastSyncId: 0n, entries: 0, unpublished: 0, oldestUnpublishedSeconds: null })
       expect(begun?.consumers).toEqual([{ consumer: 'c', cursor: 0n, lag: 0 }])
       await feeds().put(feed, 'k', 1)
@@ -92,28 +92,28 @@ export function describeFeedConsumers(context: Context): void {
     it('are listed by name, and forgotten when deleted', async () => {
       const feed = await filled(keys(3))
       const names = ['b', 'a', 'A', 'ä', 'a ', '😀', '\ufb01']
-      for (const [n, name] of names.entries()) await feeds().putConsumer(feed, name, BigInt(n % 4))
-      const listed = (await feeds().getFeed(feed))?.consumers ?? []
+      for (const [n, name] of names.entries()) await feeds().moveCursor(feed, name, BigInt(n % 4))
+      const listed = (await feeds().status(feed))?.consumers ?? []
       expect(listed.map(({ consumer }) => consumer)).toEqual(byBytes(names))
-      for (const one of listed) expect(one).toEqual(await feeds().getConsumer(feed, one.consumer))
-      expect(await feeds().deleteConsumer(feed, 'a')).toBe(true)
-      expect(await feeds().deleteConsumer(feed, 'a')).toBe(false)
-      expect(await feeds().deleteConsumer(named(), 'a')).toBe(false)
-      expect(await feeds().getConsumer(feed, 'a')).toMatchObject({ cursor: 0n })
-      expect(await feeds().getConsumer(feed, 'A')).toMatchObject({ cursor: 2n })
-      expect((await feeds().getFeed(feed))?.consumers).toHaveLength(6)
+      for (const one of listed) expect(one).toEqual(await feeds().cursor(feed, one.consumer))
+      expect(await feeds().dropCursor(feed, 'a')).toBe(true)
+      expect(await feeds().dropCursor(feed, 'a')).toBe(false)
+      expect(await feeds().dropCursor(named(), 'a')).toBe(false)
+      expect(await feeds().cursor(feed, 'a')).toMatchObject({ cursor: 0n })
+      expect(await feeds().cursor(feed, 'A')).toMatchObject({ cursor: 2n })
+      expect((await feeds().status(feed))?.consumers).toHaveLength(6)
     })
 
     it('of which there are many are listed up to 1,000', async () => {
       const feed = await filled(['k'])
-      await feeds().putConsumer(feed, 'zz', 1n)
+      await feeds().moveCursor(feed, 'zz', 1n)
       const { dataSource } = context.store
       const [{ id }] = await dataSource.query('SELECT id FROM recentn_feeds WHERE feed = ?', [feed])
       const rows = range(1, 1005).map((n) => `(${id}, 'c${String(n).padStart(4, '0')}', 1, 0, 0)`)
       await dataSource.query(
         `INSERT INTO recentn_feed_consumers (feed_id, consumer, cursor_id, knows_horizon, updated_at_ms) VALUES ${rows.join(', ')}`,
       )
-      const listed = (await feeds().getFeed(feed))?.consumers ?? []
+      const listed = (await feeds().status(feed))?.consumers ?? []
       expect([listed.length, listed[0]?.consumer, listed[999]?.consumer]).toEqual([1000, 'c0001', 'c1000'])
     })
   })
@@ -128,10 +128,10 @@ export function describeFeedConsumers(context: Context): void {
       expect(await published(feed)).toBe(TRICKY.length)
       expect(new Map(Object.entries(await known(feed)))).toEqual(new Map(TRICKY.map((key) => [key, key])))
       const { changes } = await readOn(feed)
-      for (const { key, syncId } of changes) await feeds().putConsumer(feed, key, syncId)
+      for (const { key, syncId } of changes) await feeds().moveCursor(feed, key, syncId)
       for (const { key, syncId } of changes) {
         expect(await feeds().get(feed, key)).toMatchObject({ key, value: key, version: 1 })
-        expect(await feeds().getConsumer(feed, key)).toMatchObject({ consumer: key, cursor: syncId })
+        expect(await feeds().cursor(feed, key)).toMatchObject({ consumer: key, cursor: syncId })
       }
       expect(await feeds().delete(feed, 'a')).toMatchObject({ key: 'a' })
       expect(await feeds().get(feed, 'a ')).not.toBeNull()
@@ -144,7 +144,7 @@ export function describeFeedConsumers(context: Context): void {
       for (const [n, name] of names.entries()) {
         expect((await feeds().changes(name)).changes).toMatchObject([{ key: 'k', value: n, syncId: 1n }])
       }
-      expect(await feeds().deleteFeed(`${base}a`)).toBe(true)
+      expect(await feeds().drop(`${base}a`)).toBe(true)
       expect(await lastOf(`${base}a `)).toBe(1n)
       expect(await lastOf(`${base}A`)).toBe(1n)
     })
@@ -164,14 +164,14 @@ export function describeFeedConsumers(context: Context): void {
         feeds().republish(feed, { keys: [name] }),
         feeds().changes(name),
         feeds().changes(feed, { consumer: name }),
-        feeds().getConsumer(name, 'c'),
-        feeds().getConsumer(feed, name),
-        feeds().putConsumer(name, 'c', 0n),
-        feeds().putConsumer(feed, name, 0n),
-        feeds().deleteConsumer(name, 'c'),
-        feeds().deleteConsumer(feed, name),
-        feeds().getFeed(name),
-        feeds().deleteFeed(name),
+        feeds().cursor(name, 'c'),
+        feeds().cursor(feed, name),
+        feeds().moveCursor(name, 'c', 0n),
+        feeds().moveCursor(feed, name, 0n),
+        feeds().dropCursor(name, 'c'),
+        feeds().dropCursor(feed, name),
+        feeds().status(name),
+        feeds().drop(name),
       ]
       // A name may begin with what is none by itself.
       if (!['', '.', '..'].includes(name)) {
@@ -180,7 +180,7 @@ export function describeFeedConsumers(context: Context): void {
       const codes = await Promise.all(calls.map(async (call) => (await refusal(call)).code))
       expect(codes).toEqual(calls.map(() => 'invalid_input'))
       expect(await published(feed)).toBe(0)
-      const both = await refusal(feeds().putConsumer(name, name, -1n))
+      const both = await refusal(feeds().moveCursor(name, name, -1n))
       const places = both.faults.map(({ parameter, pointer }) => parameter ?? pointer)
       expect(places.sort()).toEqual(['/cursor', 'consumer', 'feed'])
     })

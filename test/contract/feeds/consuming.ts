@@ -7,7 +7,7 @@ import { feedTools, keysOf, sweptFeeds } from './tools'
 export function describeFeedConsuming(context: Context): void {
   const { filled, pass } = feedTools(context)
   const feeds = () => context.store.feeds
-  const cursorOf = async (feed: string) => (await feeds().getConsumer(feed, 'c')).cursor
+  const cursorOf = async (feed: string) => (await feeds().cursor(feed, 'c')).cursor
 
   /** A consumer `c` that keeps the latest values, until the test ends. */
   function mirror(feed: string, options: ConsumeOptions = {}, store: Store = context.store) {
@@ -68,7 +68,7 @@ export function describeFeedConsuming(context: Context): void {
       const again = mirror(feed, { cursor: 'memory' })
       await eventually(5000, 'the next start has all', async () => knows(again))
       expect(again.values.size).toBe(25)
-      expect((await feeds().getFeed(feed))?.consumers).toEqual([])
+      expect((await feeds().status(feed))?.consumers).toEqual([])
       expect(() => mirror(feed, { cursor: 'nowhere' as never })).toThrow(/cursor/)
     })
 
@@ -128,7 +128,7 @@ export function describeFeedConsuming(context: Context): void {
         async (changes, { cursor, from }) => {
           await context.store.transaction(async (tx) => {
             for (const { key } of changes) await tx.groups.append(group, { member: key })
-            await tx.feeds.putConsumer(feed, 'c', cursor, { from })
+            await tx.feeds.moveCursor(feed, 'c', cursor, { from })
           })
           if (hasThrown) return
           hasThrown = true
@@ -193,7 +193,7 @@ export function describeFeedConsuming(context: Context): void {
 
     it('starts over when its cursor is expired, once what it has built was thrown away', async () => {
       const feed = await filled(['gone', 'later'])
-      await feeds().putConsumer(feed, 'c', 1n)
+      await feeds().moveCursor(feed, 'c', 1n)
       await feeds().delete(feed, 'gone')
       await feeds().publish(feed)
       pass(8 * 86_400)
@@ -218,7 +218,7 @@ export function describeFeedConsuming(context: Context): void {
         await gate.reached
       })
       await inSecond.reached
-      await feeds().putConsumer(feed, 'c', 0n, { force: true })
+      await feeds().moveCursor(feed, 'c', 0n, { force: true })
       gate.come()
       await eventually(5000, 'all is given again', async () => given.length === 5)
       await eventually(5000, 'the cursor is stored', async () => (await cursorOf(feed)) === 3n)

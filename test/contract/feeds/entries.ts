@@ -16,7 +16,7 @@ export function describeFeedEntries(context: Context): void {
   describe('feeds: put and get', () => {
     it('an entry begins unpublished with version 1, and every put raises it', async () => {
       const feed = named()
-      expect(await feeds().getFeed(feed)).toBeNull()
+      expect(await feeds().status(feed)).toBeNull()
       expect(await feeds().get(feed, 'fred')).toBeNull()
       const first = await feeds().put(feed, 'fred', { name: 'bob' })
       const begun = { key: 'fred', value: { name: 'bob' }, version: 1, syncId: null, deleted: false }

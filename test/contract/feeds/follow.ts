@@ -67,7 +67,7 @@ export function describeFeedFollowing(context: Context): void {
       expect([BigInt(row.feedSyncId ?? 0), row.text]).toEqual([second.cursor, 'jim'])
       expect(await store.feeds.get(feed, 'alice')).toMatchObject({ key: 'alice', deleted: false })
       expect(await store.feeds.get(feed, 'nobody')).toBeNull()
-      expect(await store.feeds.getFeed(feed)).toMatchObject({ lastSyncId: second.cursor, entries: 2, unpublished: 0 })
+      expect(await store.feeds.status(feed)).toMatchObject({ lastSyncId: second.cursor, entries: 2, unpublished: 0 })
     })
 
     it('a table by its name, of a store of its own', async () => {

@@ -64,8 +64,8 @@ function plain(store: Store, feed: string): Keeping {
 function stored(store: Store, feed: string, consumer: string): Keeping {
   return {
     read: (limit) => store.feeds.changes(feed, { consumer, limit }),
-    keep: (cursor) => store.feeds.putConsumer(feed, consumer, cursor),
-    startOver: () => store.feeds.putConsumer(feed, consumer, 0n, { force: true }),
+    keep: (cursor) => store.feeds.moveCursor(feed, consumer, cursor),
+    startOver: () => store.feeds.moveCursor(feed, consumer, 0n, { force: true }),
   }
 }
 

@@ -42,7 +42,7 @@ export function describeFeedsNothingMissed(context: Context): void {
       await store.feeds.publish()
       const { changes: before, cursor } = await store.feeds.changes(FEED)
       afterFirst(store, /deleted = 1 .*LIMIT/s, async () => {
-        await store.groups.delete('a')
+        await store.groups.drop('a')
         await store.feeds.publish()
         await store.groups.append('b')
         await store.feeds.publish()
@@ -60,7 +60,7 @@ export function describeFeedsNothingMissed(context: Context): void {
       const { changes: before, cursor } = await store.feeds.changes(FEED)
       await store.groups.append('a')
       await store.feeds.publish()
-      await store.groups.delete('b')
+      await store.groups.drop('b')
       await store.feeds.publish()
       const page = await plain.feeds.changes(FEED, { after: cursor }).catch((error: unknown) => {
         // To refuse would do too.

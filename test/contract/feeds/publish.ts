@@ -99,7 +99,7 @@ export function describeFeedPublishing(context: Context): void {
       const { changes, cursor } = await readOn(feed)
       expectGrowing(syncIdsOf(changes))
       expect([changes.length, changes[0]?.syncId, cursor]).toEqual([3000, 1n, changes.at(-1)?.syncId])
-      expect((await feeds().getFeed(feed))?.lastSyncId).toBe(cursor)
+      expect((await feeds().status(feed))?.lastSyncId).toBe(cursor)
     })
 
     it('happens in the background, of what anybody has written, and before the store closes', async () => {
@@ -137,10 +137,10 @@ export function describeFeedPublishing(context: Context): void {
       await sweptFeeds(store)
       expect((await readOn(feed)).changes).toEqual([])
       await round(() => feeds().put(feed, 'b', 3))
-      await feeds().deleteFeed(feed)
+      await feeds().drop(feed)
       await round(() => feeds().put(feed, 'b', 4))
-      await feeds().deleteFeed(feed)
-      await feeds().deleteFeed(feed)
+      await feeds().drop(feed)
+      await feeds().drop(feed)
       await round(
         () => feeds().put(feed, 'a', 5),
         () => feeds().put(feed, 'b', 5),

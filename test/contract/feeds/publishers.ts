@@ -49,7 +49,7 @@ export function describeFeedsPublishers(context: Context): void {
       const feed = context.unique('f')
       await store.feeds.put(feed, 'k', 1)
       await store.feeds.publish(feed)
-      await store.feeds.deleteFeed(feed)
+      await store.feeds.drop(feed)
       let statements = 0
       const { dataSource } = store
       const create = dataSource.createQueryRunner.bind(dataSource)
@@ -75,7 +75,7 @@ export function describeFeedsPublishers(context: Context): void {
         )
         return Number(row.entries)
       }
-      await store.feeds.deleteFeed(feed)
+      await store.feeds.drop(feed)
       const sweeping = await context.open({ sweep: true })
       const closings: Promise<void>[] = []
       // Begun between two statements of the clearing, so that it can't be over by then.
@@ -94,7 +94,7 @@ export function describeFeedsPublishers(context: Context): void {
         const isPublished = async () => (await feeds().get(other, 'k'))?.syncId !== null
         await whileOpen(
           context,
-          (tx) => tx.feeds.deleteFeed(dropped),
+          (tx) => tx.feeds.drop(dropped),
           async () => {
             await context.open({ publish: true })
             await eventually(4000, 'the other is published', isPublished)

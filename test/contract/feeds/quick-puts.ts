@@ -23,7 +23,7 @@ export function describeFeedQuickPuts(context: Context): void {
     it('go to the new feed of its name', async () => {
       const { feed, store, other } = await known()
       const key = context.unique('again')
-      await other.feeds.deleteFeed(feed)
+      await other.feeds.drop(feed)
       await other.feeds.put(feed, 'other', 1)
       expect(await store.feeds.put(feed, key, 'new')).toMatchObject({ version: 1, syncId: null })
       expect(await rowsOf(key)).toBe(1)
@@ -36,7 +36,7 @@ export function describeFeedQuickPuts(context: Context): void {
     it('begin it when it is gone', async () => {
       const { feed, store, other } = await known()
       const key = context.unique('gone')
-      await other.feeds.deleteFeed(feed)
+      await other.feeds.drop(feed)
       expect(await store.feeds.put(feed, key, 1)).toMatchObject({ version: 1 })
       expect(await rowsOf(key)).toBe(1)
       expect(await other.feeds.get(feed, 'before')).toBeNull()

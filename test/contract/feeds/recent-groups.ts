@@ -50,7 +50,7 @@ export function describeRecentGroupsFeed(context: Context): void {
       plain = await openStore({ ...options, url: database.url })
       await plain.groups.appendMany(['before', 'before', 'before too'].map((group) => ({ group })))
       await plain.groups.append('before and gone')
-      await plain.groups.delete('before and gone')
+      await plain.groups.drop('before and gone')
       store = await openStore({ ...options, url: database.url, recentGroupsFeed: true })
     })
     afterAll(async () => {
@@ -63,7 +63,7 @@ export function describeRecentGroupsFeed(context: Context): void {
       expect(await seen()).toEqual({ before: '2', 'before too': '1' })
       expect(await seen()).toEqual({})
       expect(cursor).toBe(2n)
-      expect(await store.feeds.getFeed(FEED)).toMatchObject({ feed: FEED, lastSyncId: 2n })
+      expect(await store.feeds.status(FEED)).toMatchObject({ feed: FEED, lastSyncId: 2n })
     })
 
     it.each(['with the option', 'without it'])('has a group again with every change, by a store %s', async (which) => {
@@ -131,9 +131,9 @@ export function describeRecentGroupsFeed(context: Context): void {
       const group = context.unique()
       await writer.groups.append(group)
       await seen()
-      expect(await writer.groups.delete(group)).toBe(true)
+      expect(await writer.groups.drop(group)).toBe(true)
       expect(await seen()).toEqual({ [group]: null })
-      expect(await writer.groups.delete(group)).toBe(false)
+      expect(await writer.groups.drop(group)).toBe(false)
       expect(await seen()).toEqual({})
       const { changes } = await store.feeds.changes(FEED, { limit: 1000 })
       expect(changes.find(({ key }) => key === group)).toMatchObject({ deleted: true, value: null })
@@ -142,7 +142,7 @@ export function describeRecentGroupsFeed(context: Context): void {
       expect(await seen()).toEqual({ [group]: '2' })
       const all = (await store.feeds.changes(FEED, { limit: 1000 })).changes.filter(({ key }) => key === group)
       expect(all).toMatchObject([{ deleted: false, value: { totalAppended: '2' } }])
-      await writer.groups.delete(group)
+      await writer.groups.drop(group)
       expect(await seen()).toEqual({ [group]: null })
     })
 
@@ -154,7 +154,7 @@ export function describeRecentGroupsFeed(context: Context): void {
         const done = store.transaction(async (tx) => {
           await tx.groups.append(a)
           await tx.groups.put(b)
-          await tx.groups.delete(gone)
+          await tx.groups.drop(gone)
           if (isRolledBack) throw boom
         })
         if (isRolledBack) {
@@ -185,7 +185,7 @@ export function describeRecentGroupsFeed(context: Context): void {
       const tombs = new Set(names.filter((_, n) => n % 3 === 0))
       await groups().appendMany(names.map((group) => ({ group })))
       await store.feeds.publish(FEED)
-      for (const group of tombs) await groups().delete(group)
+      for (const group of tombs) await groups().drop(group)
       await groups().append(names[1] as string)
       await store.feeds.publish(FEED)
       const read = [] as Awaited<ReturnType<typeof store.feeds.changes>>['changes']

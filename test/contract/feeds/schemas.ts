@@ -75,7 +75,7 @@ export function describeFeedSchemas(context: Context): void {
         expect.stringContaining('The value of "bob" does not fit the schema: born: '),
         [['bob', { born: 'long ago' }]],
       ])
-      expect((await feeds().getConsumer(feed, 'c')).cursor).toBe(1n)
+      expect((await feeds().cursor(feed, 'c')).cursor).toBe(1n)
       await feeds().put(feed, 'bob', { born: '1980-01-01' })
       await published(feed)
       await eventually(10_000, 'all is given', () => given.length === 3)

@@ -6,7 +6,7 @@ export function describeFeedStatus(context: Context): void {
   const { named, filled, published, pass } = feedTools(context)
 
   /** Counts may be some seconds old, but not those that a store takes for the first time. */
-  const fresh = async (feed: string) => (await context.open()).feeds.getFeed(feed)
+  const fresh = async (feed: string) => (await context.open()).feeds.status(feed)
 
   describe('feeds: status', () => {
     it('counts entries without, and what is unpublished with tombstones', async () => {
@@ -42,12 +42,12 @@ export function describeFeedStatus(context: Context): void {
 
     it('knows the last sync id, and the consumers, as they are, however often it is asked', async () => {
       const feed = await filled(['a'])
-      expect(await feeds().getFeed(feed)).toMatchObject({ lastSyncId: 1n, consumers: [] })
+      expect(await feeds().status(feed)).toMatchObject({ lastSyncId: 1n, consumers: [] })
       await feeds().put(feed, 'a', 2)
       await published(feed)
-      await feeds().putConsumer(feed, 'c', 1n)
+      await feeds().moveCursor(feed, 'c', 1n)
       const consumers = [{ consumer: 'c', cursor: 1n, lag: 1 }]
-      expect(await feeds().getFeed(feed)).toMatchObject({ lastSyncId: 2n, consumers })
+      expect(await feeds().status(feed)).toMatchObject({ lastSyncId: 2n, consumers })
       expect((await feeds().list({ prefix: feed })).feeds).toMatchObject([{ feed, lastSyncId: 2n, consumers }])
     })
 
@@ -55,11 +55,11 @@ export function describeFeedStatus(context: Context): void {
       const prefix = named()
       const names = ['b', 'a', 'A', 'ä', 'aa', 'a ', '😀', 'z', '%', '_'].map((end) => prefix + end)
       for (const [n, name] of names.entries()) if (n % 3) await feeds().put(name, 'k', n)
-      for (const [n, name] of names.entries()) if (n % 3 === 0) await feeds().putConsumer(name, 'c', 0n)
+      for (const [n, name] of names.entries()) if (n % 3 === 0) await feeds().moveCursor(name, 'c', 0n)
       const sorted = [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
       const all = await feeds().list({ prefix })
       expect([all.feeds.map(({ feed }) => feed), all.nextAfter]).toEqual([sorted, null])
-      for (const listed of all.feeds) expect(listed).toEqual(await feeds().getFeed(listed.feed))
+      for (const listed of all.feeds) expect(listed).toEqual(await feeds().status(listed.feed))
       const paged: string[] = []
       for (let after: string | null = null; ; ) {
         const page = await feeds().list({ prefix, limit: 3, ...(after === null ? {} : { after }) })
@@ -86,12 +86,12 @@ export function describeFeedStatus(context: Context): void {
       const other = await filled(['k0'])
       await feeds().put(feed, 'unpublished', 1)
       await feeds().delete(feed, 'k1')
-      await feeds().putConsumer(feed, 'c', 7n)
+      await feeds().moveCursor(feed, 'c', 7n)
       const { dataSource } = context.store
       const [{ id }] = await dataSource.query('SELECT id FROM recentn_feeds WHERE feed = ?', [feed])
-      expect(await feeds().deleteFeed(feed)).toBe(true)
-      expect(await feeds().deleteFeed(feed)).toBe(false)
-      expect(await feeds().getFeed(feed)).toBeNull()
+      expect(await feeds().drop(feed)).toBe(true)
+      expect(await feeds().drop(feed)).toBe(false)
+      expect(await feeds().status(feed)).toBeNull()
       expect(await feeds().get(feed, 'k0')).toBeNull()
       expect(await published(feed)).toBe(0)
       expect((await feeds().list({ prefix: feed })).feeds).toEqual([])
@@ -102,7 +102,7 @@ export function describeFeedStatus(context: Context): void {
       const { changes } = await feeds().changes(feed)
       expect(changes).toMatchObject([{ key: 'k0', value: 'anew', version: 1 }])
       expect(changes[0]?.syncId).toBeGreaterThan(1200n)
-      expect(await feeds().getConsumer(feed, 'c')).toMatchObject({ cursor: 0n })
+      expect(await feeds().cursor(feed, 'c')).toMatchObject({ cursor: 0n })
       expect(await fresh(feed)).toMatchObject({ entries: 1, unpublished: 0, consumers: [] })
 
       await sweptFeeds(await context.open())

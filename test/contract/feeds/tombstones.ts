@@ -53,7 +53,7 @@ export function describeFeedTombstones(context: Context): void {
       const rows =
         'SELECT COUNT(*) AS n FROM recentn_feed_entries WHERE feed_id = (SELECT id FROM recentn_feeds WHERE feed = ?)'
       expect(Number((await dataSource.query(rows, [feed]))[0].n)).toBe(1)
-      expect(await feeds().getFeed(feed)).toMatchObject({ entries: 1, lastSyncId: 5n })
+      expect(await feeds().status(feed)).toMatchObject({ entries: 1, lastSyncId: 5n })
       expect(await feeds().put(feed, 'a', 2)).toMatchObject({ version: 1 })
     })
 
@@ -94,13 +94,13 @@ export function describeFeedTombstones(context: Context): void {
         const page = await feeds().changes(feed, { after: cursor })
         ;({ cursor } = page)
         log = [...log, ...page.changes]
-        await feeds().putConsumer(feed, 'keeps up', cursor)
+        await feeds().moveCursor(feed, 'keeps up', cursor)
         await feeds().delete(feed, key)
         await published(feed)
         const next = await feeds().changes(feed, { consumer: 'keeps up' })
         log = [...log, ...next.changes]
         ;({ cursor } = next)
-        await feeds().putConsumer(feed, 'keeps up', cursor)
+        await feeds().moveCursor(feed, 'keeps up', cursor)
         await removed()
         expect((await feeds().changes(feed, { after: cursor })).cursor).toBe(cursor)
         expect(await feeds().changes(feed, { consumer: 'keeps up' })).toEqual({ changes: [], cursor, hasMore: false })
@@ -112,8 +112,8 @@ export function describeFeedTombstones(context: Context): void {
     it('that were removed expire the cursor of who fell behind, stored or not, and of nobody else', async () => {
       const feed = await filled(['a', 'b', 'live'])
       const behind = await lastOf(feed)
-      for (const consumer of ['behind', 'forced', 'at 0']) await feeds().putConsumer(feed, consumer, behind)
-      await feeds().putConsumer(feed, 'at 0', 0n, { force: true })
+      for (const consumer of ['behind', 'forced', 'at 0']) await feeds().moveCursor(feed, consumer, behind)
+      await feeds().moveCursor(feed, 'at 0', 0n, { force: true })
       await buried(feed, ['a', 'b'])
       const last = await lastOf(feed)
       await removed()
@@ -126,17 +126,17 @@ export function describeFeedTombstones(context: Context): void {
       for (const options of [{}, { after: 0n }, { consumer: 'at 0' }, { consumer: 'unknown' }]) {
         expect(keysOf((await feeds().changes(feed, options)).changes)).toEqual(['live'])
       }
-      await feeds().putConsumer(feed, 'forced', 0n, { force: true })
+      await feeds().moveCursor(feed, 'forced', 0n, { force: true })
       expect(keysOf((await feeds().changes(feed, { consumer: 'forced' })).changes)).toEqual(['live'])
     })
 
     it('that were removed expire a cursor that is forced back: what it has read may be lost', async () => {
       const feed = await filled(['a', 'b', 'live'])
       await buried(feed, ['a'])
-      await feeds().putConsumer(feed, 'restored', await lastOf(feed))
+      await feeds().moveCursor(feed, 'restored', await lastOf(feed))
       await removed()
       expect((await feeds().changes(feed, { consumer: 'restored' })).changes).toEqual([])
-      expect(await feeds().putConsumer(feed, 'restored', 2n, { force: true })).toMatchObject({ cursor: 2n })
+      expect(await feeds().moveCursor(feed, 'restored', 2n, { force: true })).toMatchObject({ cursor: 2n })
       expect(await codeOf(feeds().changes(feed, { consumer: 'restored' }))).toBe('cursor_expired')
     })
 
@@ -166,19 +166,19 @@ export function describeFeedTombstones(context: Context): void {
 
     it('nor who starts over with a stored consumer', async () => {
       const feed = await filled(range(1, 11).map((n) => `k${n}`))
-      await feeds().putConsumer(feed, 'c', 2n)
+      await feeds().moveCursor(feed, 'c', 2n)
       await buried(feed, ['k3', 'x', 'y'])
       await removed()
       expect(await codeOf(feeds().changes(feed, { consumer: 'c' }))).toBe('cursor_expired')
-      await feeds().putConsumer(feed, 'c', 0n, { force: true })
+      await feeds().moveCursor(feed, 'c', 0n, { force: true })
       const seen: string[] = []
       const lags: number[] = []
       for (let hasMore = true; hasMore; ) {
         const page = await feeds().changes(feed, { consumer: 'c', limit: 3 })
         seen.push(...keysOf(page.changes))
         hasMore = page.hasMore
-        const stored = await feeds().putConsumer(feed, 'c', page.cursor)
-        expect(stored).toEqual(await feeds().getConsumer(feed, 'c'))
+        const stored = await feeds().moveCursor(feed, 'c', page.cursor)
+        expect(stored).toEqual(await feeds().cursor(feed, 'c'))
         lags.push(stored.lag)
       }
       expect(seen).toHaveLength(10)
@@ -189,7 +189,7 @@ export function describeFeedTombstones(context: Context): void {
       await published(feed)
       const last = await feeds().changes(feed, { consumer: 'c' })
       expect(keysOf(last.changes)).toEqual(['new'])
-      expect(await feeds().putConsumer(feed, 'c', last.cursor)).toMatchObject({ cursor: last.cursor, lag: 0 })
+      expect(await feeds().moveCursor(feed, 'c', last.cursor)).toMatchObject({ cursor: last.cursor, lag: 0 })
     })
 
     it('that are removed while somebody starts over expire its cursor too', async () => {
@@ -268,12 +268,12 @@ export function describeFeedTombstones(context: Context): void {
 
     it('that were removed: a stored cursor that is expired goes to 0 only when forced, so that its consumer is told', async () => {
       const feed = await filled(['a', 'live'])
-      await feeds().putConsumer(feed, 'c', 1n)
+      await feeds().moveCursor(feed, 'c', 1n)
       await buried(feed, ['a'])
       await removed()
-      expect(await feeds().putConsumer(feed, 'c', 0n)).toMatchObject({ cursor: 1n })
+      expect(await feeds().moveCursor(feed, 'c', 0n)).toMatchObject({ cursor: 1n })
       expect(await codeOf(feeds().changes(feed, { consumer: 'c' }))).toBe('cursor_expired')
-      expect(await feeds().putConsumer(feed, 'c', 0n, { force: true })).toMatchObject({ cursor: 0n })
+      expect(await feeds().moveCursor(feed, 'c', 0n, { force: true })).toMatchObject({ cursor: 0n })
     })
 
     it('that were removed expire a page from before that is kept late, when somebody has put the consumer to 0', async () => {
@@ -282,8 +282,8 @@ export function describeFeedTombstones(context: Context): void {
       await feeds().delete(feed, 'a')
       await published(feed)
       await removed()
-      await feeds().putConsumer(feed, 'c', 0n, { force: true })
-      expect(await feeds().putConsumer(feed, 'c', page.cursor)).toMatchObject({ cursor: page.cursor })
+      await feeds().moveCursor(feed, 'c', 0n, { force: true })
+      expect(await feeds().moveCursor(feed, 'c', page.cursor)).toMatchObject({ cursor: page.cursor })
       // It has the deleted key, and would keep it.
       expect(await codeOf(feeds().changes(feed, { consumer: 'c' }))).toBe('cursor_expired')
     })
@@ -291,7 +291,7 @@ export function describeFeedTombstones(context: Context): void {
     it('of a feed that was deleted and begun anew: sync ids go on, and old cursors are expired', async () => {
       const feed = await filled(['a', 'b', 'c'])
       const last = await lastOf(feed)
-      await feeds().deleteFeed(feed)
+      await feeds().drop(feed)
       expect(await feeds().changes(feed)).toEqual({ changes: [], cursor: 0n, hasMore: false })
       await feeds().put(feed, 'b', 'anew')
       expect(await codeOf(feeds().changes(feed, { after: 1n }))).toBe('cursor_expired')

@@ -126,7 +126,7 @@ export function describeFeedWaking(context: Context): void {
       await store.transaction(async (tx) => {
         const refused = tx.feeds.republish(followed, { prefix: '' })
         await expect(refused).rejects.toMatchObject({ code: 'feed_not_found' })
-        await expect(tx.feeds.putConsumer(feed, 'c', 7n)).rejects.toMatchObject({ code: 'invalid_input' })
+        await expect(tx.feeds.moveCursor(feed, 'c', 7n)).rejects.toMatchObject({ code: 'invalid_input' })
         await tx.feeds.put(other, 'k', 1)
       })
       await published(other, 'k')

@@ -8,7 +8,7 @@ export function describeQueueArchives(context: Context): void {
 
   /** Receives and deletes all that the queue has ready. */
   async function done(queue: string): Promise<void> {
-    await queues().delete(queue, handlesOf(await queues().receive(queue, { limit: 1000 })))
+    await queues().ackMany(queue, handlesOf(await queues().receive(queue, { limit: 1000 })))
   }
 
   const isArchived = async (id: bigint) => {
@@ -28,12 +28,12 @@ export function describeQueueArchives(context: Context): void {
     it('keeps what was deleted, with all that is known of it', async () => {
       const queue = await made({ onDelete: 'archive', maxReceives: 5 })
       const { id } = await queues().send(queue, { a: 'x' }, { priority: 4, messageGroup: 'g' })
-      await queues().release(queue, (await one(queue)).receiptHandle, { error: 'at first' })
+      await queues().nackMany(queue, (await one(queue)).receiptHandle, { error: 'at first' })
       const message = await one(queue)
       pass(10)
       const begin = Date.now() + context.clock.offsetMs
-      await queues().delete(queue, message.receiptHandle)
-      const archived = await queues().getMessage(queue, id)
+      await queues().ackMany(queue, message.receiptHandle)
+      const archived = await queues().message(queue, id)
       expect(archived).toMatchObject({
         ...{ id, state: 'archived', body: { a: 'x' }, receiveCount: 2, maxReceives: 5, sentAt: message.sentAt },
         ...{ lastError: 'at first', messageGroup: 'g', priority: 4 },
@@ -81,7 +81,7 @@ export function describeQueueArchives(context: Context): void {
       await sweep()
       expect(await isArchived(old ?? 0n)).toBe(false)
       expect(await idsIn(queue, 'archived')).toEqual([newer])
-      expect(await queues().getMessage(queue, old ?? 0n)).toBeNull()
+      expect(await queues().message(queue, old ?? 0n)).toBeNull()
       expect(await idsIn(forever, 'archived')).toEqual([kept])
       pass(60)
       await sweep()
@@ -104,7 +104,7 @@ export function describeQueueArchives(context: Context): void {
 
     it('is left alone by purge', async () => {
       const queue = await madeOf(2, { onDelete: 'archive' })
-      await queues().delete(queue, (await queues().receive(queue))[0]?.receiptHandle ?? '')
+      await queues().ackMany(queue, (await queues().receive(queue))[0]?.receiptHandle ?? '')
       expect(await queues().purge(queue)).toEqual({ deleted: 1 })
       expect(bodiesOf((await queues().peek(queue, { state: 'archived' })).messages)).toEqual([1])
     })
@@ -112,13 +112,13 @@ export function describeQueueArchives(context: Context): void {
     it('gets nothing by deleteMessage, which removes from it too', async () => {
       const queue = await madeOf(2, { onDelete: 'archive' })
       const [a, b] = (await idsIn(queue, 'ready')) as [bigint, bigint]
-      expect(await queues().deleteMessage(queue, a)).toBe(true)
+      expect(await queues().remove(queue, a)).toBe(true)
       await done(queue)
       expect(await idsIn(queue, 'archived')).toEqual([b])
-      expect(await queues().deleteMessage(queue, b)).toBe(true)
-      expect(await queues().deleteMessage(queue, b)).toBe(false)
+      expect(await queues().remove(queue, b)).toBe(true)
+      expect(await queues().remove(queue, b)).toBe(false)
       expect(await idsIn(queue, 'archived')).toEqual([])
-      expect(await queues().getMessage(queue, b)).toBeNull()
+      expect(await queues().message(queue, b)).toBeNull()
     })
   })
 }

@@ -34,8 +34,8 @@ export function describeQueueBatching(context: Context): void {
       expect(new Set(received.map(({ body }) => body))).toEqual(new Set(range(0, CALLERS)))
       const receives = used()
 
-      const settled = await Promise.all(received.map(({ receiptHandle }) => store.queues.delete(queue, receiptHandle)))
-      expect(settled).toEqual(received.map(({ receiptHandle }) => ({ deleted: [receiptHandle], failed: [] })))
+      const settled = await Promise.all(received.map(({ receiptHandle }) => store.queues.ackMany(queue, receiptHandle)))
+      expect(settled).toEqual(received.map(({ receiptHandle }) => ({ acked: [receiptHandle], failed: [] })))
       const deletes = used()
       expect(await idsIn(queue, 'in-flight')).toEqual([])
       for (const count of [sends, receives, deletes]) {
@@ -82,17 +82,17 @@ export function describeQueueBatching(context: Context): void {
         const settles = await Promise.all(
           received.map(({ receiptHandle }, n) =>
             n % 2
-              ? queues().delete(name, [receiptHandle, 'x'])
-              : queues().release(name, receiptHandle, { error: `e${n}`, delaySeconds: n }),
+              ? queues().ackMany(name, [receiptHandle, 'x'])
+              : queues().nackMany(name, receiptHandle, { error: `e${n}`, delaySeconds: n }),
           ),
         )
         for (const [n, settle] of settles.entries()) {
-          const done = 'deleted' in settle ? settle.deleted : settle.released
+          const done = 'acked' in settle ? settle.acked : settle.nacked
           expect([done, settle.failed.length]).toEqual([[received[n]?.receiptHandle], n % 2])
         }
         const released = received.filter((_, n) => n % 2 === 0)
         for (const [at, { id }] of released.entries()) {
-          expect(await queues().getMessage(name, id)).toMatchObject({ lastError: `e${2 * at}` })
+          expect(await queues().message(name, id)).toMatchObject({ lastError: `e${2 * at}` })
         }
         expect(await idsIn(name, 'archived')).toHaveLength(place === 0 ? 0 : received.length - released.length)
       }
@@ -141,10 +141,10 @@ export function describeQueueBatching(context: Context): void {
           const received = (await store?.queues.receive(queue, { limit: 3 })) ?? []
           for (const { body, receiptHandle } of received) {
             if (Math.random() < 0.1) {
-              await store?.queues.release(queue, receiptHandle)
+              await store?.queues.nackMany(queue, receiptHandle)
               continue
             }
-            const { deleted } = (await store?.queues.delete(queue, receiptHandle)) ?? { deleted: [] }
+            const { acked: deleted } = (await store?.queues.ackMany(queue, receiptHandle)) ?? { acked: [] }
             done.set(body, (done.get(body) ?? 0) + deleted.length)
           }
           if (received.length === 0 && last) return

@@ -16,10 +16,10 @@ export function describeQueueBodies(context: Context): void {
     const { id } = await queues().send(queue, body)
     const seen: unknown[] = [(await queues().peek(queue)).messages[0]?.body]
     const message = await one(queue)
-    seen.push(message.body, (await queues().getMessage(queue, id))?.body)
-    await queues().delete(queue, message.receiptHandle)
+    seen.push(message.body, (await queues().message(queue, id))?.body)
+    await queues().ackMany(queue, message.receiptHandle)
     seen.push((await queues().peek(queue, { state: 'archived' })).messages[0]?.body)
-    seen.push((await queues().getMessage(queue, id))?.body)
+    seen.push((await queues().message(queue, id))?.body)
     return seen.map((one) => JSON.stringify(one))
   }
 
@@ -73,7 +73,7 @@ export function describeQueueBodies(context: Context): void {
       expect(texts(await queues().receive(queue, { limit: 2, bodies: 'text' }))).toEqual([text, '{"a":[1]}'])
       const cycled = await queues().receive(queue, { limit: 2, bodies: 'text', order: 'cycle' })
       expect(texts(cycled)).toEqual([text, '{"a":[1]}'])
-      const single = [id, plain.id].map((each) => queues().getMessage(queue, each, { bodies: 'text' }))
+      const single = [id, plain.id].map((each) => queues().message(queue, each, { bodies: 'text' }))
       expect(texts((await Promise.all(single)).flatMap((message) => message ?? []))).toEqual([text, '{"a":[1]}'])
     })
 

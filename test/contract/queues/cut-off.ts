@@ -35,7 +35,7 @@ export function describeQueueCutOffs(context: Context): void {
           const { proxy, store } = await cut()
           const { queue, handles } = await received(count)
           const isCut = proxy.cutStatements(isDelete, when)
-          const told = store.queues.delete(queue, handles)
+          const told = store.queues.ackMany(queue, handles)
           await isCut
           proxy.refuse()
           await sleep(AWAY_MS)
@@ -52,13 +52,13 @@ export function describeQueueCutOffs(context: Context): void {
       const many = await received(600)
       let seen = 0
       const isCut = proxy.cutStatements((sql) => isDelete(sql) && seen++ > 0, 'before')
-      const told = refusal(store.queues.delete(many.queue, many.handles))
+      const told = refusal(store.queues.ackMany(many.queue, many.handles))
       await isCut
       proxy.refuse()
       const { answer, ms } = await timed(told)
       expect([answer.code, ms > LOOKED_UP_MS]).toEqual(['outcome_unknown', true])
       expect(await idsIn(many.queue, 'in-flight')).toHaveLength(100)
-      const away = await timed(refusal(store.queues.delete(one.queue, one.handles)))
+      const away = await timed(refusal(store.queues.ackMany(one.queue, one.handles)))
       expect([away.answer.code, away.ms < soonMs(GIVEN_UP_MS)]).toEqual(['database_unavailable', true])
       expect(await idsIn(one.queue, 'in-flight')).toHaveLength(1)
     })

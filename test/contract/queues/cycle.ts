@@ -46,7 +46,7 @@ export function describeQueueCycles(context: Context): void {
     it('goes round as in the article when each batch is released', async () => {
       const dead = await made()
       const queue = await madeOf(20, { deadLetterQueue: dead }, attempts)
-      expect(await batches(queue, 10, 5, (batch) => queues().release(queue, handlesOf(batch)))).toEqual(ARTICLE)
+      expect(await batches(queue, 10, 5, (batch) => queues().nackMany(queue, handlesOf(batch)))).toEqual(ARTICLE)
       expect(bodiesOf(await queues().receive(dead, { limit: 10 }))).toEqual([5, 10, 15])
     })
 
@@ -55,8 +55,8 @@ export function describeQueueCycles(context: Context): void {
       const failed = async (batch: Message[]) => {
         const isOut = ({ body, receiveCount }: Message) => receiveCount === 1 && [5, 10, 15].includes(body as number)
         const out = handlesOf(batch.filter(isOut))
-        if (out.length > 0) await queues().release(queue, out, { dead: true })
-        await queues().release(queue, handlesOf(batch.filter((message) => !isOut(message))))
+        if (out.length > 0) await queues().nackMany(queue, out, { dead: true })
+        await queues().nackMany(queue, handlesOf(batch.filter((message) => !isOut(message))))
       }
       expect(await batches(queue, 10, 5, failed)).toEqual(ARTICLE)
     })
@@ -141,13 +141,13 @@ export function describeQueueCycles(context: Context): void {
       const first = await cycle(queue, 4)
       expect(bodiesOf(first)).toEqual([1, 2, 3, 4])
       await queues().send(queue, 'new')
-      await queues().delete(queue, handlesOf(first.slice(1, 3)))
+      await queues().ackMany(queue, handlesOf(first.slice(1, 3)))
       expect(bodiesOf(await cycle(queue, 4))).toEqual([5, 6, 'new', 1])
       expect(bodiesOf(await cycle(queue, 4))).toEqual([4, 5, 6, 'new'])
       const [last] = (await cycle(queue, 5)).slice(-1)
       expect(last?.body).toBe('new')
       // The cursor stands on a message that is deleted now: the next one is the next by id.
-      await queues().delete(queue, last?.receiptHandle ?? '')
+      await queues().ackMany(queue, last?.receiptHandle ?? '')
       expect(bodiesOf(await cycle(queue, 4))).toEqual([1, 4, 5, 6])
     })
 

@@ -11,7 +11,7 @@ export function describeQueueDeadLetters(context: Context): void {
   async function allDead(count: number): Promise<{ queue: string; ids: bigint[] }> {
     const queue = await madeOf(count, { maxReceives: 1 })
     const received = await queues().receive(queue, { limit: count })
-    await queues().release(queue, handlesOf(received), { error: 'no' })
+    await queues().nackMany(queue, handlesOf(received), { error: 'no' })
     return { queue, ids: messageIds(received) }
   }
 
@@ -21,7 +21,7 @@ export function describeQueueDeadLetters(context: Context): void {
       for (let count = 1; count <= 2; count++) {
         const message = await one(queue)
         expect(message.receiveCount).toBe(count)
-        if (way === 'release') await queues().release(queue, message.receiptHandle, { error: `error ${count}` })
+        if (way === 'release') await queues().nackMany(queue, message.receiptHandle, { error: `error ${count}` })
         pass(31)
       }
       expect(await queues().receive(queue, { limit: 10 })).toEqual([])
@@ -40,12 +40,12 @@ export function describeQueueDeadLetters(context: Context): void {
       const queue = await made({ maxReceives: 1, deadLetterQueue: dead })
       const sent = await queues().send(queue, { a: 1 }, { priority: 3, messageGroup: 'g' })
       const message = await one(queue)
-      if (way === 'release') await queues().release(queue, message.receiptHandle, { error: 'no', delaySeconds: 500 })
+      if (way === 'release') await queues().nackMany(queue, message.receiptHandle, { error: 'no', delaySeconds: 500 })
       else pass(31)
       expect(await queues().receive(queue)).toEqual([])
-      expect(await queues().getMessage(queue, sent.id)).toBeNull()
+      expect(await queues().message(queue, sent.id)).toBeNull()
       const lastError = way === 'release' ? 'no' : 'The visibility timeout ran out after 1 receive.'
-      expect(await queues().getMessage(dead, sent.id)).toMatchObject({
+      expect(await queues().message(dead, sent.id)).toMatchObject({
         ...{ state: 'ready', body: { a: 1 }, receiveCount: 0, maxReceives: 7, sentAt: message.sentAt },
         ...{ priority: 3, messageGroup: 'g', lastError },
       })
@@ -113,8 +113,8 @@ export function describeQueueDeadLetters(context: Context): void {
       pass(31)
       // Each redrive goes one step back.
       expect(await queues().redrive(c)).toEqual({ moved: 1 })
-      expect(await queues().getMessage(b, id)).toMatchObject({ state: 'ready', receiveCount: 0 })
-      expect(await queues().getMessage(c, id)).toBeNull()
+      expect(await queues().message(b, id)).toMatchObject({ state: 'ready', receiveCount: 0 })
+      expect(await queues().message(c, id)).toBeNull()
     })
 
     it('of many messages all arrive, once', async () => {
@@ -161,8 +161,8 @@ export function describeQueueDeadLetters(context: Context): void {
       const b = await madeOf(2, { deadLetterQueue: dead })
       const fromA = await queues().receive(a, { limit: 3 })
       const fromB = await queues().receive(b, { limit: 2 })
-      await queues().release(a, handlesOf(fromA), { dead: true })
-      await queues().release(b, handlesOf(fromB), { dead: true })
+      await queues().nackMany(a, handlesOf(fromA), { dead: true })
+      await queues().nackMany(b, handlesOf(fromB), { dead: true })
       const own = await queues().send(dead, 'own')
       const [held] = await queues().receive(dead)
       expect(held?.id).toBe(fromA[0]?.id)
@@ -180,9 +180,9 @@ export function describeQueueDeadLetters(context: Context): void {
       const dead = await made()
       const [gone, kept] = [await madeOf(2, { deadLetterQueue: dead }), await madeOf(1, { deadLetterQueue: dead })]
       for (const queue of [gone, kept]) {
-        await queues().release(queue, handlesOf(await queues().receive(queue, { limit: 9 })), { dead: true })
+        await queues().nackMany(queue, handlesOf(await queues().receive(queue, { limit: 9 })), { dead: true })
       }
-      await queues().deleteQueue(gone)
+      await queues().drop(gone)
       expect(await queues().redrive(dead)).toEqual({ moved: 1 })
       expect(await idsIn(dead, 'ready')).toHaveLength(2)
       await queues().put(gone)
@@ -196,7 +196,7 @@ export function describeQueueDeadLetters(context: Context): void {
       const queue = await madeOf(1500, { deadLetterQueue: dead })
       for (let n = 0; n < 2; n++) {
         const handles = handlesOf(await queues().receive(queue, { limit: 750 }))
-        await queues().release(queue, handles, { dead: true })
+        await queues().nackMany(queue, handles, { dead: true })
       }
       expect(await idsIn(dead, 'ready')).toHaveLength(1500)
       expect(await queues().redrive(dead)).toEqual({ moved: 1500 })

@@ -9,7 +9,7 @@ export function describeQueueDryRuns(context: Context): void {
   /** Sends messages and has them die. */
   async function die(queue: string, count: number): Promise<void> {
     await filled(queue, count)
-    await queues().release(queue, handlesOf(await queues().receive(queue, { limit: count })), { dead: true })
+    await queues().nackMany(queue, handlesOf(await queues().receive(queue, { limit: count })), { dead: true })
   }
 
   describe('queues: a dry run', () => {
@@ -43,7 +43,7 @@ export function describeQueueDryRuns(context: Context): void {
       await die(first, 3)
       await die(second, 4)
       await die(gone, 5)
-      await queues().deleteQueue(gone)
+      await queues().drop(gone)
       await filled(letters, 6)
       const dry = async (options: { limit?: number; prefix?: string } = {}) =>
         (await queues().redrive(letters, { ...options, dryRun: true })).moved
@@ -52,7 +52,7 @@ export function describeQueueDryRuns(context: Context): void {
       ])
       // The queue's own dead go back too, whatever the prefix, and so do those whose queue is gone once they have died here.
       const all = await queues().receive(letters, { limit: 18 })
-      await queues().release(letters, handlesOf(all), { dead: true })
+      await queues().nackMany(letters, handlesOf(all), { dead: true })
       expect([await dry(), await dry({ prefix: first }), await dry({ limit: 2 })]).toEqual([18, 14, 2])
       expect(await idsIn(letters, 'dead')).toHaveLength(18)
       expect(await queues().redrive(letters, { prefix: first })).toEqual({ moved: 14 })
@@ -123,7 +123,7 @@ export function describeQueueDryRuns(context: Context): void {
       expect(await queues().promote(queue, ids)).toEqual({ promoted: 0 })
       expect(await idsIn(queue, 'delayed')).toEqual([first, fourth])
       expect([await idsIn(queue, 'ready'), await idsIn(queue, 'blocked')]).toEqual([[second, ready], [third]])
-      const before = (await queues().getMessage(queue, second))?.visibleAt.getTime() as number
+      const before = (await queues().message(queue, second))?.visibleAt.getTime() as number
       expect(before).toBeLessThanOrEqual(((await queues().get(queue))?.createdAt.getTime() as number) + 30_000)
       const undo = context.store.transaction(async (tx) => {
         expect(await tx.queues.promote(queue, [first])).toEqual({ promoted: 1 })

@@ -63,7 +63,7 @@ export function describeQueueFairness(context: Context): void {
     it('that were idle have saved up nothing, and those that were busy owe nothing', async () => {
       const queue = await made()
       await send(queue, 'busy', 200)
-      await queues().delete(queue, handlesOf(await queues().receive(queue, { limit: 200 })))
+      await queues().ackMany(queue, handlesOf(await queues().receive(queue, { limit: 200 })))
       await send(queue, 'idle', 20)
       await send(queue, 'busy', 20)
       for (let turn = 0; turn < 4; turn++) {
@@ -81,8 +81,8 @@ export function describeQueueFairness(context: Context): void {
         const [message] = await queues().receive(queue)
         if (!message) break
         turns.push(message.messageGroup ?? '')
-        if (message.messageGroup === 'a') await queues().release(queue, message.receiptHandle)
-        else await queues().delete(queue, message.receiptHandle)
+        if (message.messageGroup === 'a') await queues().nackMany(queue, message.receiptHandle)
+        else await queues().ackMany(queue, message.receiptHandle)
       }
       expect(turns.length).toBeGreaterThanOrEqual(19)
       expect(turns.length).toBeLessThanOrEqual(21)
@@ -108,7 +108,7 @@ export function describeQueueFairness(context: Context): void {
     it('come back from the dead without an advantage', async () => {
       const queue = await made()
       await send(queue, 'dead', 20)
-      await queues().release(queue, handlesOf(await queues().receive(queue, { limit: 20 })), { dead: true })
+      await queues().nackMany(queue, handlesOf(await queues().receive(queue, { limit: 20 })), { dead: true })
       await send(queue, 'steady', 40)
       await queues().receive(queue, { limit: 10 })
       await queues().redrive(queue)

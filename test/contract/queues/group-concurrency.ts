@@ -16,7 +16,7 @@ export function describeGroupConcurrency(context: Context): void {
   const sendTo = (queue: string, messageGroup: string, count: number, options: SendOptions = {}) =>
     filled(queue, count, () => ({ messageGroup, ...options }))
   const receive = (queue: string) => queues().receive(queue, { limit: 100 })
-  const done = (queue: string, messages: readonly Message[]) => queues().delete(queue, handlesOf(messages))
+  const done = (queue: string, messages: readonly Message[]) => queues().ackMany(queue, handlesOf(messages))
   const blocked = async (queue: string) => bodiesOf((await queues().peek(queue, { state: 'blocked' })).messages)
 
   /** What is handed out until nothing is left, a round each, all of it deleted. */
@@ -59,17 +59,17 @@ export function describeGroupConcurrency(context: Context): void {
     it('keeps a failed message before its followers: released, with a delay, timed out, given a new timeout', async () => {
       const queue = await limited(1)
       await sendTo(queue, 'a', 2)
-      await queues().release(queue, (await one(queue)).receiptHandle)
-      await queues().release(queue, (await one(queue)).receiptHandle, { delaySeconds: 100 })
+      await queues().nackMany(queue, (await one(queue)).receiptHandle)
+      await queues().nackMany(queue, (await one(queue)).receiptHandle, { delaySeconds: 100 })
       expect(await receive(queue)).toEqual([])
       pass(101)
       const late = await one(queue)
       expect(late).toMatchObject({ body: 1, receiveCount: 3 })
-      await queues().extend(queue, late.receiptHandle, { visibilityTimeoutSeconds: 60 })
+      await queues().extendMany(queue, late.receiptHandle, { visibilityTimeoutSeconds: 60 })
       pass(61)
       expect(await blocked(queue)).toEqual([2])
       await expectPlaces(context, queue)
-      expect((await done(queue, [late])).deleted).toHaveLength(1)
+      expect((await done(queue, [late])).acked).toHaveLength(1)
       expect(bodiesOf(await receive(queue))).toEqual([2])
     })
 
@@ -80,7 +80,7 @@ export function describeGroupConcurrency(context: Context): void {
         const queue = await limited(1, { maxReceives: 1, deadLetterQueue: other ? dead : null })
         await sendTo(queue, 'a', 5)
         const [first] = await receive(queue)
-        await queues().release(queue, first?.receiptHandle ?? '', { delaySeconds: 50 })
+        await queues().nackMany(queue, first?.receiptHandle ?? '', { delaySeconds: 50 })
         expect(bodiesOf(await receive(queue))).toEqual([2])
         pass(31)
         const third = await one(queue)
@@ -104,7 +104,7 @@ export function describeGroupConcurrency(context: Context): void {
       const first = await one(queue)
       expect(await queues().get(queue)).toMatchObject({ counts: { delayed: 1, blocked: 2, inFlight: 1 } })
       pass(25)
-      await queues().extend(queue, first.receiptHandle, { visibilityTimeoutSeconds: 1000 })
+      await queues().extendMany(queue, first.receiptHandle, { visibilityTimeoutSeconds: 1000 })
       pass(80)
       expect(await idsIn(queue, 'blocked')).toHaveLength(ids.length + 1)
       await done(queue, [first])
@@ -117,7 +117,7 @@ export function describeGroupConcurrency(context: Context): void {
     it('lets the next one go when a message is removed by its id, and purges what is blocked', async () => {
       const queue = await limited(2)
       const ids = await sendTo(queue, 'a', 6)
-      for (const index of [0, 3]) expect(await queues().deleteMessage(queue, ids[index] ?? 0n)).toBe(true)
+      for (const index of [0, 3]) expect(await queues().remove(queue, ids[index] ?? 0n)).toBe(true)
       await expectPlaces(context, queue)
       expect(bodiesOf(await receive(queue))).toEqual([2, 3])
       await sendTo(queue, 'b', 3)
@@ -126,7 +126,7 @@ export function describeGroupConcurrency(context: Context): void {
       await expectPlaces(context, queue)
       await sendTo(queue, 'b', 3)
       expect(bodiesOf(await receive(queue))).toEqual([1, 2])
-      expect(await queues().deleteQueue(queue)).toBe(true)
+      expect(await queues().drop(queue)).toBe(true)
     })
 
     it('archives, and lets the next one go', async () => {
@@ -150,7 +150,7 @@ export function describeGroupConcurrency(context: Context): void {
       expect(await queues().get(queue)).toMatchObject({ counts: { inFlight: 1, ready: 4, blocked: 450 } })
       const ready = await receive(queue)
       expect(ready.map(({ messageGroup }) => messageGroup).sort()).toEqual(['b', null, null, null])
-      await queues().release(queue, held?.receiptHandle ?? '', { delaySeconds: 100 })
+      await queues().nackMany(queue, held?.receiptHandle ?? '', { delaySeconds: 100 })
       await change(3)
       const [second, third] = (await receive(queue)).filter(({ messageGroup }) => messageGroup === 'a')
       expect([second?.body, third?.body]).toEqual([2, 3])
@@ -178,7 +178,7 @@ export function describeGroupConcurrency(context: Context): void {
       pass(31)
       expect((await queues().peek(queue)).messages).toHaveLength(3)
       await queues().update(queue, { groupConcurrency: 1 })
-      const { deleted, failed } = await done(queue, messages)
+      const { acked: deleted, failed } = await done(queue, messages)
       expect(deleted).toHaveLength(1)
       expect(failed.map(({ code }) => code)).toEqual(['stale_receipt', 'stale_receipt'])
       await expectPlaces(context, queue)
@@ -204,7 +204,7 @@ export function describeGroupConcurrency(context: Context): void {
           { body: 3, messageGroup: 'a' },
           { body: 4, messageGroup: 'b' },
         ])
-        expect((await tx.queues.delete(queue, first?.receiptHandle ?? '')).deleted).toHaveLength(1)
+        expect((await tx.queues.ackMany(queue, first?.receiptHandle ?? '')).acked).toHaveLength(1)
         expect(bodiesOf(await tx.queues.receive(queue, { limit: 10 })).sort()).toEqual([2, 4])
       }
       await rolledBack(run, work)
@@ -219,7 +219,7 @@ export function describeGroupConcurrency(context: Context): void {
       const queue = await limited(1, { maxReceives: null })
       await sendTo(queue, 'a', 2)
       const cycle = async () => (await queues().receive(queue, { order: 'cycle', limit: 10 }))[0] as Message
-      await queues().release(queue, (await cycle()).receiptHandle)
+      await queues().nackMany(queue, (await cycle()).receiptHandle)
       const again = await cycle()
       expect(again.body).toBe(1)
       await done(queue, [again])
@@ -244,10 +244,10 @@ export function describeGroupConcurrency(context: Context): void {
           await sleep(Math.random() * 4)
           const fails = message.receiveCount === 1 && message.id % 7n === 0n
           others.delete(message.id)
-          if (fails) return store.queues.release(queue, message.receiptHandle)
+          if (fails) return store.queues.nackMany(queue, message.receiptHandle)
           left--
           ended.set(group, [...(ended.get(group) ?? []), message.id])
-          return store.queues.delete(queue, message.receiptHandle)
+          return store.queues.ackMany(queue, message.receiptHandle)
         }
         const receiver = async (store: Store) => {
           while (left > 0) {

@@ -7,11 +7,11 @@ export function describeQueueHandles(context: Context): void {
 
   /** What each settling operation says of the handles, which must do nothing. */
   async function codes(queue: string, handles: string[]): Promise<string[][]> {
-    const deleted = await queues().delete(queue, handles)
-    const released = await queues().release(queue, handles, { delaySeconds: 1000, error: 'x' })
-    const dead = await queues().release(queue, handles, { dead: true })
-    const extended = await queues().extend(queue, handles, { visibilityTimeoutSeconds: 40_000 })
-    expect([deleted.deleted, released.released, dead.released, extended.extended]).toEqual([[], [], [], []])
+    const deleted = await queues().ackMany(queue, handles)
+    const released = await queues().nackMany(queue, handles, { delaySeconds: 1000, error: 'x' })
+    const dead = await queues().nackMany(queue, handles, { dead: true })
+    const extended = await queues().extendMany(queue, handles, { visibilityTimeoutSeconds: 40_000 })
+    expect([deleted.acked, released.nacked, dead.nacked, extended.extended]).toEqual([[], [], [], []])
     const all = [deleted, released, dead, extended].map(({ failed }) => failed)
     for (const failed of all) expect(failed.map(({ receiptHandle }) => receiptHandle)).toEqual(handles)
     return all.map((failed) => failed.map(({ code }) => code))
@@ -31,15 +31,15 @@ export function describeQueueHandles(context: Context): void {
       const before = await state()
       await expectAll(queue, handlesOf(first), 'stale_receipt')
       expect(await state()).toEqual(before)
-      expect((await queues().delete(queue, handlesOf(second))).deleted).toEqual(handlesOf(second))
+      expect((await queues().ackMany(queue, handlesOf(second))).acked).toEqual(handlesOf(second))
       await expectAll(queue, [...handlesOf(first), ...handlesOf(second)], 'stale_receipt')
     })
 
     it('of a message that was released is stale', async () => {
       const queue = await madeOf(2)
       const [a, b] = handlesOf(await queues().receive(queue, { limit: 2 })) as [string, string]
-      await queues().release(queue, a)
-      await queues().release(queue, b, { delaySeconds: 60 })
+      await queues().nackMany(queue, a)
+      await queues().nackMany(queue, b, { delaySeconds: 60 })
       await expectAll(queue, [a, b], 'stale_receipt')
       expect(await idsIn(queue, 'ready')).toHaveLength(1)
       expect(await idsIn(queue, 'delayed')).toHaveLength(1)
@@ -52,7 +52,7 @@ export function describeQueueHandles(context: Context): void {
       for (const settings of [{ maxReceives: 1 }, { maxReceives: 1, deadLetterQueue: dead }]) {
         const queue = await madeOf(2, settings)
         const handles = handlesOf(await queues().receive(queue, { limit: 2 })) as [string, string]
-        await queues().release(queue, handles[0])
+        await queues().nackMany(queue, handles[0])
         pass(31)
         expect(await queues().receive(queue, { limit: 2 })).toEqual([])
         await expectAll(queue, handles, 'stale_receipt')
@@ -63,12 +63,12 @@ export function describeQueueHandles(context: Context): void {
     it('of a message that was archived, purged or removed is stale', async () => {
       const queue = await madeOf(3, { onDelete: 'archive' })
       const [a, b, c] = await queues().receive(queue, { limit: 3 })
-      await queues().delete(queue, a?.receiptHandle ?? '')
-      await queues().deleteMessage(queue, b?.id ?? 0n)
-      await queues().release(queue, c?.receiptHandle ?? '')
+      await queues().ackMany(queue, a?.receiptHandle ?? '')
+      await queues().remove(queue, b?.id ?? 0n)
+      await queues().nackMany(queue, c?.receiptHandle ?? '')
       await queues().purge(queue)
       await expectAll(queue, handlesOf([a, b, c].flatMap((message) => message ?? [])), 'stale_receipt')
-      expect(await queues().getMessage(queue, a?.id ?? 0n)).toMatchObject({ state: 'archived' })
+      expect(await queues().message(queue, a?.id ?? 0n)).toMatchObject({ state: 'archived' })
     })
 
     it('that is malformed, or changed in any one place, is invalid', async () => {
@@ -90,7 +90,7 @@ export function describeQueueHandles(context: Context): void {
         'x'.repeat(5000),
       ]
       await expectAll(queue, [...changed, ...malformed, ...odd], 'invalid_receipt')
-      expect((await queues().delete(queue, handle)).deleted).toEqual([handle])
+      expect((await queues().ackMany(queue, handle)).acked).toEqual([handle])
     })
 
     it('of another queue is invalid there', async () => {
@@ -98,8 +98,8 @@ export function describeQueueHandles(context: Context): void {
       const message = await one(a)
       await one(b)
       await expectAll(b, [message.receiptHandle], 'invalid_receipt')
-      expect(await queues().getMessage(a, message.id)).toMatchObject({ state: 'in-flight', receiveCount: 1 })
-      expect((await queues().delete(a, message.receiptHandle)).deleted).toHaveLength(1)
+      expect(await queues().message(a, message.id)).toMatchObject({ state: 'in-flight', receiveCount: 1 })
+      expect((await queues().ackMany(a, message.receiptHandle)).acked).toHaveLength(1)
     })
 
     it('with the id of another message in it does nothing', async () => {
@@ -138,18 +138,18 @@ export function describeQueueHandles(context: Context): void {
       const outcomes = await Promise.all(
         messages.map(({ receiptHandle }) =>
           Promise.all([
-            queues().delete(queue, receiptHandle),
-            other.queues.delete(queue, receiptHandle),
-            queues().release(queue, receiptHandle),
-            other.queues.release(queue, receiptHandle),
+            queues().ackMany(queue, receiptHandle),
+            other.queues.ackMany(queue, receiptHandle),
+            queues().nackMany(queue, receiptHandle),
+            other.queues.nackMany(queue, receiptHandle),
           ]),
         ),
       )
       let deleted = 0
       for (const [first, second, third, fourth] of outcomes) {
         // Of two deletes at the same moment both may be told that it is deleted (MySQL does not tell which rows were).
-        const isDeleted = first.deleted.length + second.deleted.length > 0 ? 1 : 0
-        expect(isDeleted + third.released.length + fourth.released.length).toBe(1)
+        const isDeleted = first.acked.length + second.acked.length > 0 ? 1 : 0
+        expect(isDeleted + third.nacked.length + fourth.nacked.length).toBe(1)
         deleted += isDeleted
       }
       const left = await queues().receive(queue, { limit: 100 })
@@ -162,10 +162,10 @@ export function describeQueueHandles(context: Context): void {
       const messages = await queues().receive(queue, { limit: 60 })
       await sleep(990)
       const [settled, again] = await Promise.all([
-        Promise.all(messages.map(({ receiptHandle }) => queues().delete(queue, receiptHandle))),
+        Promise.all(messages.map(({ receiptHandle }) => queues().ackMany(queue, receiptHandle))),
         Promise.all(range(1, 6).map(() => other.queues.receive(queue, { limit: 10, visibilityTimeoutSeconds: 100 }))),
       ])
-      const gone = messages.filter((_, n) => settled[n]?.deleted.length === 1)
+      const gone = messages.filter((_, n) => settled[n]?.acked.length === 1)
       const received = new Set(messageIds(again.flat()))
       expect(gone.filter(({ id }) => received.has(id))).toEqual([])
       const rest = await queues().receive(queue, { limit: 100 })

@@ -144,14 +144,14 @@ export function describeQueuesInTheWay(context: Context): void {
           const good = handlesOf(await queues().receive(queue, { limit: count }))
           const runner = context.store.dataSource.createQueryRunner()
           await runner.startTransaction()
-          const { deleted } = await context.store.within(runner).queues.delete(queue, good)
-          const told = late.queues.delete(queue, old)
+          const { acked: deleted } = await context.store.within(runner).queues.ackMany(queue, good)
+          const told = late.queues.ackMany(queue, old)
           await sleep(1_500) // its first try has waited in vain, the second one waits
           await runner.commitTransaction()
           await runner.release()
           expect(deleted).toEqual(good)
           expect(await told).toEqual({
-            deleted: [],
+            acked: [],
             failed: old.map((receiptHandle) => ({ receiptHandle, code: 'stale_receipt' })),
           })
         }
@@ -182,22 +182,22 @@ export function describeQueuesInTheWay(context: Context): void {
       const other = context.engine === 'sqlite' ? context.store : await context.open()
       const queue = await madeOf(1)
       expect(await other.queues.receive(queue, { order: 'cycle' })).toHaveLength(1)
-      await queues().deleteQueue(queue)
+      await queues().drop(queue)
       await queues().put(queue, { maxReceives: 9 })
       await filled(queue, 2)
       const [message, second] = await other.queues.receive(queue, { order: 'cycle', limit: 2 })
       expect(message?.maxReceives).toBe(9)
       const handle = message?.receiptHandle ?? ''
-      expect(await queues().delete(queue, handle)).toEqual({ deleted: [handle], failed: [] })
+      expect(await queues().ackMany(queue, handle)).toEqual({ acked: [handle], failed: [] })
       const last = second?.receiptHandle ?? ''
-      expect(await other.queues.delete(queue, last)).toEqual({ deleted: [last], failed: [] })
+      expect(await other.queues.ackMany(queue, last)).toEqual({ acked: [last], failed: [] })
     })
 
     it('a process that knows the queue from before sees what is due in the one that was made anew', async () => {
       const other = await context.open()
       const queue = await madeOf(1)
       expect(await other.queues.receive(queue)).toHaveLength(1)
-      await queues().deleteQueue(queue)
+      await queues().drop(queue)
       await queues().put(queue)
       await filled(queue, 1, () => ({ delaySeconds: 10 }))
       pass(11)
@@ -211,8 +211,8 @@ export function describeQueuesInTheWay(context: Context): void {
       const [good] = handlesOf(await queues().receive(queue)) as [string]
       const failed = [{ receiptHandle: old, code: 'stale_receipt' }]
       const visibility = { visibilityTimeoutSeconds: 30 }
-      expect(await queues().extend(queue, [old, good], visibility)).toEqual({ extended: [good], failed })
-      expect(await queues().delete(queue, [old, good])).toEqual({ deleted: [good], failed })
+      expect(await queues().extendMany(queue, [old, good], visibility)).toEqual({ extended: [good], failed })
+      expect(await queues().ackMany(queue, [old, good])).toEqual({ acked: [good], failed })
     })
 
     it('a handle with an id beyond the last BIGINT is none', async () => {
@@ -220,7 +220,7 @@ export function describeQueuesInTheWay(context: Context): void {
       const [handle] = handlesOf(await queues().receive(queue)) as [string]
       const forged = Buffer.from(handle, 'base64url')
       forged.writeBigUInt64BE(2n ** 63n, 0)
-      const { failed } = await queues().delete(queue, forged.toString('base64url'))
+      const { failed } = await queues().ackMany(queue, forged.toString('base64url'))
       expect(failed.map(({ code }) => code)).toEqual(['invalid_receipt'])
     })
 

@@ -13,7 +13,7 @@ export function describeQueueLetters(context: Context): void {
     const queue = await madeOf(count, { maxReceives: 1, deadLetterQueue: letters })
     const received = await queues().receive(queue, { limit: count })
     if (error === undefined) pass(31)
-    else await queues().release(queue, handlesOf(received), { error })
+    else await queues().nackMany(queue, handlesOf(received), { error })
     await queues().peek(queue)
     return { queue, letters, ids: messageIds(received) }
   }
@@ -33,7 +33,7 @@ export function describeQueueLetters(context: Context): void {
       expect([await isOne(letters), await isOne(first), await isOne(second)]).toEqual([true, false, false])
       await queues().put(first)
       expect(await isOne(letters)).toBe(true)
-      await queues().deleteQueue(second)
+      await queues().drop(second)
       expect(await isOne(letters)).toBe(false)
     })
 
@@ -66,7 +66,7 @@ export function describeQueueLetters(context: Context): void {
       const kill = async (queue: string, limit: number) => {
         const received = await queues.receive(queue, { limit })
         expect(received).toHaveLength(limit)
-        await queues.release(queue, handlesOf(received), { dead: true })
+        await queues.nackMany(queue, handlesOf(received), { dead: true })
       }
       const send = (queue: string, count: number, delaySeconds = 0) =>
         queues.sendMany(
@@ -77,7 +77,7 @@ export function describeQueueLetters(context: Context): void {
       await kill('mail', 9)
       await kill('dead', 3)
       const [done] = await queues.receive('dead')
-      await queues.delete('dead', done?.receiptHandle ?? '')
+      await queues.ackMany('dead', done?.receiptHandle ?? '')
       await queues.receive('dead', { visibilityTimeoutSeconds: 1000 })
       await send('dead', 1, 500)
       await send('alone', 1)
@@ -109,19 +109,19 @@ export function describeQueueLetters(context: Context): void {
       const own = await queues().send(letters, 'sent here')
       const peeked = (await queues().peek(letters)).messages
       expect(peeked.map(({ deadLetterFrom }) => deadLetterFrom)).toEqual([queue, queue, null])
-      expect((await queues().getMessage(letters, id))?.deadLetterFrom).toBe(queue)
-      expect((await queues().getMessage(letters, own.id))?.deadLetterFrom).toBeNull()
+      expect((await queues().message(letters, id))?.deadLetterFrom).toBe(queue)
+      expect((await queues().message(letters, own.id))?.deadLetterFrom).toBeNull()
       // In whatever state it is.
       const [held] = await queues().receive(letters)
       expect(held?.id).toBe(id)
       expect((await queues().peek(letters, { state: 'in-flight' })).messages[0]?.deadLetterFrom).toBe(queue)
-      await queues().release(letters, held?.receiptHandle ?? '', { delaySeconds: 500 })
+      await queues().nackMany(letters, held?.receiptHandle ?? '', { delaySeconds: 500 })
       expect((await queues().peek(letters, { state: 'delayed' })).messages[0]?.deadLetterFrom).toBe(queue)
       await context.store.transaction(async (tx) => {
-        expect((await tx.queues.getMessage(letters, id))?.deadLetterFrom).toBe(queue)
+        expect((await tx.queues.message(letters, id))?.deadLetterFrom).toBe(queue)
       })
       expect(await queues().redrive(letters)).toEqual({ moved: 2 })
-      expect((await queues().getMessage(queue, id))?.deadLetterFrom).toBeNull()
+      expect((await queues().message(queue, id))?.deadLetterFrom).toBeNull()
     })
 
     it('keeps its own visibility timeout, also where that of the dead-letter queue is longer', async () => {
@@ -141,22 +141,22 @@ export function describeQueueLetters(context: Context): void {
       const last = await made()
       await queues().put(letters, { deadLetterQueue: last })
       const [held] = await queues().receive(letters)
-      await queues().release(letters, held?.receiptHandle ?? '', { dead: true })
+      await queues().nackMany(letters, held?.receiptHandle ?? '', { dead: true })
       expect((await queues().peek(last)).messages).toMatchObject([{ id: ids[0], deadLetterFrom: letters }])
-      await queues().deleteQueue(queue)
+      await queues().drop(queue)
       expect((await queues().peek(letters)).messages).toMatchObject([{ id: ids[1], deadLetterFrom: null }])
       await queues().put(queue)
-      expect((await queues().getMessage(letters, ids[1] ?? 0n))?.deadLetterFrom).toBeNull()
+      expect((await queues().message(letters, ids[1] ?? 0n))?.deadLetterFrom).toBeNull()
     })
 
     it('that died in its own queue came from none, nor does what is in the archive', async () => {
       const queue = await madeOf(2, { onDelete: 'archive' })
       const received = await queues().receive(queue, { limit: 2 })
       const [dead, archived] = handlesOf(received)
-      await queues().release(queue, dead ?? '', { dead: true })
-      await queues().delete(queue, archived ?? '')
-      for (const { id } of received) expect((await queues().getMessage(queue, id))?.deadLetterFrom).toBeNull()
-      const shown = await Promise.all(received.map(({ id }) => queues().getMessage(queue, id)))
+      await queues().nackMany(queue, dead ?? '', { dead: true })
+      await queues().ackMany(queue, archived ?? '')
+      for (const { id } of received) expect((await queues().message(queue, id))?.deadLetterFrom).toBeNull()
+      const shown = await Promise.all(received.map(({ id }) => queues().message(queue, id)))
       const firstReceivedAt = received[0]?.receivedAt
       expect(shown).toMatchObject([
         { state: 'dead', deadAt: expect.any(Date), deadReceiveCount: 1, firstReceivedAt },
@@ -164,7 +164,7 @@ export function describeQueueLetters(context: Context): void {
       ])
       await queues().redrive(queue)
       const alive = { state: 'ready', deadAt: null, deadReceiveCount: null, firstReceivedAt }
-      expect(await queues().getMessage(queue, received[0]?.id ?? 0n)).toMatchObject(alive)
+      expect(await queues().message(queue, received[0]?.id ?? 0n)).toMatchObject(alive)
     })
   })
 
@@ -190,10 +190,10 @@ export function describeQueueLetters(context: Context): void {
       const other = context.engine === 'sqlite' ? context.store : await context.open()
       await filled(letters, 1)
       const [before] = await other.queues.receive(letters)
-      await other.queues.delete(letters, before?.receiptHandle ?? '')
+      await other.queues.ackMany(letters, before?.receiptHandle ?? '')
       await queues().send(queue, 1, FIVE)
       const { receiptHandle } = await one(queue)
-      if (way === 'release') await queues().release(queue, receiptHandle, { dead: true })
+      if (way === 'release') await queues().nackMany(queue, receiptHandle, { dead: true })
       else pass(6)
       await queues().peek(queue)
       await comesBackSoon(letters, other)
@@ -208,7 +208,8 @@ export function describeQueueLetters(context: Context): void {
       await queues().send(queue, 1, FIVE)
       await queues().put(letters, { ...HOUR, deadLetterQueue: last })
       await queues().put(queue, { ...HOUR, deadLetterQueue: letters })
-      for (const from of [queue, letters]) await queues().release(from, (await one(from)).receiptHandle, { dead: true })
+      for (const from of [queue, letters])
+        await queues().nackMany(from, (await one(from)).receiptHandle, { dead: true })
       await comesBackSoon(last)
     })
 
@@ -217,7 +218,8 @@ export function describeQueueLetters(context: Context): void {
       const letters = await made({ ...HOUR, deadLetterQueue: last })
       const queue = await made({ ...HOUR, deadLetterQueue: letters })
       await queues().send(queue, 1, FIVE)
-      for (const from of [queue, letters]) await queues().release(from, (await one(from)).receiptHandle, { dead: true })
+      for (const from of [queue, letters])
+        await queues().nackMany(from, (await one(from)).receiptHandle, { dead: true })
       await comesBackSoon(last)
     })
 
@@ -225,8 +227,8 @@ export function describeQueueLetters(context: Context): void {
       const letters = await made(HOUR)
       const queue = await made({ ...HOUR, deadLetterQueue: letters })
       await queues().send(queue, 1, FIVE)
-      await queues().release(queue, (await one(queue)).receiptHandle, { dead: true })
-      await queues().deleteQueue(queue)
+      await queues().nackMany(queue, (await one(queue)).receiptHandle, { dead: true })
+      await queues().drop(queue)
       expect(await queues().redrive(letters)).toEqual({ moved: 0 })
       await comesBackSoon(letters)
     })
@@ -238,26 +240,26 @@ export function describeQueueLetters(context: Context): void {
       const letters = await made(settings)
       const queue = await made({ deadLetterQueue: letters })
       const [id] = (await filled(queue, 1, () => ({ maxReceives: 1 }))) as [bigint]
-      await queues().release(queue, (await one(queue)).receiptHandle)
+      await queues().nackMany(queue, (await one(queue)).receiptHandle)
       return { queue, letters, id }
     }
 
     it('is not shown of a letter that was archived, where it did not hold', async () => {
       const { letters, id } = await letter({ maxReceives: 7, onDelete: 'archive' })
       const received = await one(letters)
-      await queues().delete(letters, received.receiptHandle)
-      const archived = await queues().getMessage(letters, id)
+      await queues().ackMany(letters, received.receiptHandle)
+      const archived = await queues().message(letters, id)
       expect([received.maxReceives, archived?.state, archived?.maxReceives]).toEqual([7, 'archived', 7])
     })
 
     it('does not hold for a letter that a redrive left because its queue is gone', async () => {
       const { queue, letters, id } = await letter({})
-      await queues().deleteQueue(queue)
+      await queues().drop(queue)
       expect(await queues().redrive(letters)).toEqual({ moved: 0 })
       for (const receiveCount of [1, 2, 3]) {
         const received = await one(letters)
         expect(received).toMatchObject({ id, receiveCount, maxReceives: 5 })
-        await queues().release(letters, received.receiptHandle)
+        await queues().nackMany(letters, received.receiptHandle)
       }
     })
   })
@@ -275,7 +277,7 @@ export function describeQueueLetters(context: Context): void {
           pass(31)
           await queues().peek(queue)
         }
-        const said = await Promise.all(ids.map((id) => queues().getMessage(deadLetterQueue ?? queue, id)))
+        const said = await Promise.all(ids.map((id) => queues().message(deadLetterQueue ?? queue, id)))
         const wanted = ['1 receive', '2 receives', '3 receives'].map((receives) => ({ lastError: sentence(receives) }))
         expect(said).toMatchObject(wanted)
       }
@@ -287,14 +289,14 @@ export function describeQueueLetters(context: Context): void {
       const [told, untold] = (await filled(queue, 2)) as [bigint, bigint]
       const [first] = await queues().receive(queue)
       expect(first?.id).toBe(told)
-      await queues().release(queue, first?.receiptHandle ?? '', { error: 'SMTP 451' })
+      await queues().nackMany(queue, first?.receiptHandle ?? '', { error: 'SMTP 451' })
       const again = await queues().receive(queue, { limit: 2 })
       const last = again.find(({ id }) => id === untold)
-      await queues().release(queue, last?.receiptHandle ?? '', { dead: true })
+      await queues().nackMany(queue, last?.receiptHandle ?? '', { dead: true })
       pass(31)
       await queues().peek(queue)
-      expect(await queues().getMessage(letters, told)).toMatchObject({ lastError: 'SMTP 451' })
-      expect(await queues().getMessage(letters, untold)).toMatchObject({ lastError: null })
+      expect(await queues().message(letters, told)).toMatchObject({ lastError: 'SMTP 451' })
+      expect(await queues().message(letters, untold)).toMatchObject({ lastError: null })
     })
 
     it('goes on to its receivers and back with a redrive, and is said anew at the next death', async () => {
@@ -309,7 +311,7 @@ export function describeQueueLetters(context: Context): void {
       expect(await one(queue)).toMatchObject({ id, receiveCount: 2, lastError: sentence('1 receive') })
       pass(31)
       await queues().peek(queue)
-      expect(await queues().getMessage(letters, id)).toMatchObject({ lastError: sentence('2 receives') })
+      expect(await queues().message(letters, id)).toMatchObject({ lastError: sentence('2 receives') })
     })
   })
 }

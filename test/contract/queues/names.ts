@@ -20,12 +20,12 @@ export function describeQueueNames(context: Context): void {
     queues().send(name, 1),
     queues().sendMany(name, [{ body: 1 }]),
     queues().receive(name),
-    queues().delete(name, 'h'),
-    queues().release(name, 'h'),
-    queues().extend(name, 'h', { visibilityTimeoutSeconds: 1 }),
+    queues().ackMany(name, 'h'),
+    queues().nackMany(name, 'h'),
+    queues().extendMany(name, 'h', { visibilityTimeoutSeconds: 1 }),
     queues().peek(name),
-    queues().getMessage(name, 1n),
-    queues().deleteMessage(name, 1n),
+    queues().message(name, 1n),
+    queues().remove(name, 1n),
     queues().redrive(name),
     queues().purge(name),
   ]
@@ -42,7 +42,7 @@ export function describeQueueNames(context: Context): void {
         expect(await queues().get(name)).toMatchObject({ queue: name, maxReceives: n + 1 })
         expect(await one(name)).toMatchObject({ body: n })
       }
-      expect(await queues().deleteQueue(`${base}a`)).toBe(true)
+      expect(await queues().drop(`${base}a`)).toBe(true)
       expect(await queues().get(`${base}a `)).not.toBeNull()
       expect(await queues().get(`${base}A`)).not.toBeNull()
     })
@@ -74,7 +74,7 @@ export function describeQueueNames(context: Context): void {
       const calls = [
         queues().put(name),
         queues().get(name),
-        queues().deleteQueue(name),
+        queues().drop(name),
         queues().put(queue, { deadLetterQueue: name }),
         queues().send(queue, 1, { dedupId: name }),
         queues().send(queue, 1, { messageGroup: name }),
@@ -96,7 +96,7 @@ export function describeQueueNames(context: Context): void {
       const codes = await Promise.all(calls.map(async (call) => (await refusal(call)).code))
       expect(codes).toEqual(calls.map(() => 'queue_not_found'))
       expect(await queues().get(name)).toBeNull()
-      expect(await queues().deleteQueue(name)).toBe(false)
+      expect(await queues().drop(name)).toBe(false)
     })
   })
 
@@ -136,25 +136,25 @@ export function describeQueueNames(context: Context): void {
       const options = { messageGroup: 'g', dedupId: 'd' }
       const ids = await filled(queue, 60, (body) => (body === 1 ? options : { messageGroup: 'g' }))
       const [dead, archived, ...held] = await queues().receive(queue, { limit: 5 })
-      await queues().release(queue, dead?.receiptHandle ?? '', { dead: true })
-      await queues().delete(queue, archived?.receiptHandle ?? '')
+      await queues().nackMany(queue, dead?.receiptHandle ?? '', { dead: true })
+      await queues().ackMany(queue, archived?.receiptHandle ?? '')
       await queues().send(queue, 'later', { delaySeconds: 10 })
       await queues().receive(queue, { limit: 3, order: 'cycle', cursor: 'c' })
       for (const state of STATES) expect(await idsIn(queue, state)).not.toEqual([])
       const { n: queueId } = await rows('SELECT id AS n FROM recentn_queues WHERE queue = ?', [queue])
 
-      expect(await queues().deleteQueue(queue)).toBe(true)
+      expect(await queues().drop(queue)).toBe(true)
       expect(await queues().get(queue)).toBeNull()
       expect((await refusal(queues().peek(queue))).code).toBe('queue_not_found')
       expect(await queues().put(queue)).toMatchObject({ created: true, onDelete: 'remove' })
       expect((await queues().get(queue))?.counts.ready).toBe(0)
       for (const state of STATES) expect(await idsIn(queue, state)).toEqual([])
-      expect(await queues().getMessage(queue, ids[0] ?? 0n)).toBeNull()
-      expect(await queues().deleteMessage(queue, ids[0] ?? 0n)).toBe(false)
+      expect(await queues().message(queue, ids[0] ?? 0n)).toBeNull()
+      expect(await queues().remove(queue, ids[0] ?? 0n)).toBe(false)
       for (const settled of [
-        (await queues().delete(queue, handlesOf(held))).deleted,
-        (await queues().release(queue, handlesOf(held))).released,
-        (await queues().extend(queue, handlesOf(held), { visibilityTimeoutSeconds: 5 })).extended,
+        (await queues().ackMany(queue, handlesOf(held))).acked,
+        (await queues().nackMany(queue, handlesOf(held))).nacked,
+        (await queues().extendMany(queue, handlesOf(held), { visibilityTimeoutSeconds: 5 })).extended,
       ]) {
         expect(settled).toEqual([])
       }

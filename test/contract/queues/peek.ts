@@ -17,9 +17,9 @@ export function describeQueuePeeks(context: Context): void {
       return { ids: messageIds(received).sort(byNumber), handles: handlesOf(received) }
     }
     const archived = await claimed()
-    await queues().delete(queue, archived.handles)
+    await queues().ackMany(queue, archived.handles)
     const dead = await claimed()
-    await queues().release(queue, dead.handles, { dead: true, error: 'no' })
+    await queues().nackMany(queue, dead.handles, { dead: true, error: 'no' })
     const held = await claimed()
     ids.archived = archived.ids
     ids.dead = dead.ids
@@ -54,7 +54,7 @@ export function describeQueuePeeks(context: Context): void {
         )
         expect(message).toMatchObject({ state, body: 1, maxReceives: 50, sentAt: expect.any(Date) })
         expect(message.visibleAt).toBeInstanceOf(Date)
-        expect(await queues().getMessage(queue, message.id)).toEqual(message)
+        expect(await queues().message(queue, message.id)).toEqual(message)
       }
       const never = { receiveCount: 0, lastReceivedAt: null, archivedAt: null, lastError: null }
       expect(shown.ready).toMatchObject(never)
@@ -90,7 +90,7 @@ export function describeQueuePeeks(context: Context): void {
       const [first] = await queues().receive(queue, { limit: 2 })
       await queues().send(queue, 'delayed', { delaySeconds: 10 })
       pass(11)
-      expect(await queues().getMessage(queue, first?.id ?? 0n)).toMatchObject({ state: 'ready', receiveCount: 1 })
+      expect(await queues().message(queue, first?.id ?? 0n)).toMatchObject({ state: 'ready', receiveCount: 1 })
       expect(bodiesOf((await queues().peek(queue, { state: 'ready' })).messages).sort()).toEqual([1, 2, 'delayed'])
       expect(await idsIn(queue, 'delayed')).toEqual([])
       await queues().receive(queue, { limit: 3 })
@@ -136,7 +136,7 @@ export function describeQueuePeeks(context: Context): void {
       expect(bodiesOf(messages)).toEqual(expected)
       const whole = (await store.queues.peek(queue)).messages
       expect(messages).toEqual(whole.map((message, n) => ({ ...message, body: expected[n] })))
-      await queues().delete(queue, handlesOf(await queues().receive(queue, { limit: 5 })))
+      await queues().ackMany(queue, handlesOf(await queues().receive(queue, { limit: 5 })))
       const archived = await store.queues.peek(queue, { bodies: 'preview', state: 'archived' })
       expect(bodiesOf(archived.messages).sort()).toEqual([...expected].sort())
       expect(statements.filter((sql) => /SUBSTR\(body, 1, 201\)/.test(sql)).length).toBeGreaterThanOrEqual(2)
@@ -151,8 +151,8 @@ export function describeQueuePeeks(context: Context): void {
       for (const options of wrong) {
         expect([options, (await refusal(queues().peek(queue, options))).code]).toEqual([options, 'invalid_input'])
       }
-      expect((await refusal(queues().getMessage(queue, -1n))).code).toBe('invalid_input')
-      expect((await refusal(queues().deleteMessage(queue, 2n ** 63n))).code).toBe('invalid_input')
+      expect((await refusal(queues().message(queue, -1n))).code).toBe('invalid_input')
+      expect((await refusal(queues().remove(queue, 2n ** 63n))).code).toBe('invalid_input')
     })
   })
 
@@ -162,15 +162,15 @@ export function describeQueuePeeks(context: Context): void {
       const other = await made()
       for (const state of STATES) {
         const [id, next] = ids[state] as [bigint, bigint]
-        expect(await queues().getMessage(other, id)).toBeNull()
-        expect(await queues().deleteMessage(other, id)).toBe(false)
-        expect(await queues().deleteMessage(queue, id)).toBe(true)
-        expect(await queues().getMessage(queue, id)).toBeNull()
-        expect(await queues().deleteMessage(queue, id)).toBe(false)
+        expect(await queues().message(other, id)).toBeNull()
+        expect(await queues().remove(other, id)).toBe(false)
+        expect(await queues().remove(queue, id)).toBe(true)
+        expect(await queues().message(queue, id)).toBeNull()
+        expect(await queues().remove(queue, id)).toBe(false)
         expect(await idsIn(queue, state)).toEqual([next])
       }
-      expect(await queues().getMessage(queue, 2n ** 63n - 1n)).toBeNull()
-      expect(await queues().getMessage(queue, 0n)).toBeNull()
+      expect(await queues().message(queue, 2n ** 63n - 1n)).toBeNull()
+      expect(await queues().message(queue, 0n)).toBeNull()
     })
   })
 
@@ -201,7 +201,7 @@ export function describeQueuePeeks(context: Context): void {
       // What was delayed, dead or archived is not waited for.
       await queues().purge(queue)
       for (const { id } of (await queues().peek(queue, { state: 'in-flight' })).messages) {
-        await queues().deleteMessage(queue, id)
+        await queues().remove(queue, id)
       }
       await eventually(6_000, 'nothing is waited for', async () => {
         return (await queues().get(queue))?.oldestAgeSeconds === null
@@ -223,7 +223,7 @@ export function describeQueuePeeks(context: Context): void {
         for (let n = 0; n < 15; n++) {
           await filled(queue, 20, (body) => ({ delaySeconds: body % 10 ? 0 : 1 }))
           const received = await queues().receive(queue, { limit: 30 })
-          if (received.length > 1) await queues().delete(queue, handlesOf(received.slice(0, received.length / 2)))
+          if (received.length > 1) await queues().ackMany(queue, handlesOf(received.slice(0, received.length / 2)))
         }
       }
       const watcher = async () => {

@@ -13,7 +13,7 @@ export function describeQueueQuickSends(context: Context): void {
       for (let n = 0; n < 2; n++) {
         await store.queues.send(queue, `before ${n}`)
         const [message] = await store.queues.receive(queue)
-        await store.queues.delete(queue, message?.receiptHandle as string)
+        await store.queues.ackMany(queue, message?.receiptHandle as string)
       }
       // A guess that was wrong stops further ones for 100 ms.
       const failed = performance.now()
@@ -23,7 +23,7 @@ export function describeQueueQuickSends(context: Context): void {
 
     async function drained(store: Store, queue: string): Promise<unknown[]> {
       const messages = await store.queues.receive(queue, { limit: 10 })
-      await store.queues.delete(
+      await store.queues.ackMany(
         queue,
         messages.map(({ receiptHandle }) => receiptHandle),
       )
@@ -102,7 +102,7 @@ export function describeQueueQuickSends(context: Context): void {
     it('go to the new queue of its name', async () => {
       const { queue, store, other } = await known()
       const body = context.unique('again')
-      await other.queues.deleteQueue(queue)
+      await other.queues.drop(queue)
       await other.queues.put(queue)
       await store.queues.send(queue, body)
       expect(await rowsOf(body)).toBe(1)
@@ -112,7 +112,7 @@ export function describeQueueQuickSends(context: Context): void {
     it('are refused when it is gone, and leave nothing', async () => {
       const { queue, store, other } = await known()
       const body = context.unique('gone')
-      await other.queues.deleteQueue(queue)
+      await other.queues.drop(queue)
       await expect(store.queues.send(queue, body)).rejects.toMatchObject({ code: 'queue_not_found' })
       expect(await rowsOf(body)).toBe(0)
     })

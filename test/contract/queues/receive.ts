@@ -34,7 +34,7 @@ export function describeQueueReceives(context: Context): void {
       expect(claimed).toBeGreaterThanOrEqual(message.sentAt.getTime())
       expect(Math.abs(claimed - now())).toBeLessThan(5_000)
       expect(message.receivedAt.getTime()).toBe(claimed)
-      const peeked = await queues().getMessage(queue, sent.id)
+      const peeked = await queues().message(queue, sent.id)
       expect(peeked).toMatchObject({ visibleAt: message.visibleAt, lastReceivedAt: new Date(claimed) })
     })
 
@@ -113,7 +113,7 @@ export function describeQueueReceives(context: Context): void {
       expect(new Set(messageIds(seen)).size).toBe(1)
       expect(new Set(seen.map(({ receiptHandle }) => receiptHandle)).size).toBe(4)
       expect(new Set(seen.map(({ sentAt }) => sentAt.getTime())).size).toBe(1)
-      const received = (await queues().getMessage(queue, seen[0]?.id ?? 0n))?.lastReceivedAt?.getTime() ?? 0
+      const received = (await queues().message(queue, seen[0]?.id ?? 0n))?.lastReceivedAt?.getTime() ?? 0
       expect(received).toBe((seen[3]?.visibleAt.getTime() ?? 0) - 30_000)
     })
 
@@ -134,7 +134,7 @@ export function describeQueueReceives(context: Context): void {
         [1, 1],
         [2, 1],
       ])
-      expect((await queues().delete(queue, handlesOf(batch))).failed).toEqual([])
+      expect((await queues().ackMany(queue, handlesOf(batch))).failed).toEqual([])
     })
 
     it('goes by priority, then oldest first', async () => {

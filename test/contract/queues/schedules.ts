@@ -187,7 +187,7 @@ export function describeSchedules(context: Context): void {
       const store = await context.open({
         onBackgroundError: (error, doing) => told.push(`${doing}: ${(error as Error).message}`),
       })
-      await queues().deleteQueue(broken.queue)
+      await queues().drop(broken.queue)
       const first = await passToNext(broken.name)
       await passToNext(sound.name)
       expect(await store.queues.tick()).toMatchObject({ failed: 1 })
@@ -214,7 +214,7 @@ export function describeSchedules(context: Context): void {
         lastError: null,
         lastTickAt: new Date(ticks.at(-1) as number),
       })
-      await queues().deleteQueue(broken.queue)
+      await queues().drop(broken.queue)
       await passToNext(broken.name)
       expect(await store.queues.tick()).toMatchObject({ failed: 1 })
       expect(told).toHaveLength(2)

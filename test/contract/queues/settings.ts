@@ -36,7 +36,7 @@ export function describeQueueSettings(context: Context): void {
     it('a new queue of a name that was paused is not paused', async () => {
       const queue = await made()
       await queues().pause(queue)
-      await queues().deleteQueue(queue)
+      await queues().drop(queue)
       expect(await queues().put(queue)).toMatchObject({ paused: false, created: true })
     })
 
@@ -113,8 +113,8 @@ export function describeQueueSettings(context: Context): void {
         expect(await queues().get(queue)).toMatchObject(expected)
       }
       // What nobody names any more may be dropped.
-      expect(await queues().deleteQueue(dead)).toBe(true)
-      expect(await queues().deleteQueue(other)).toBe(true)
+      expect(await queues().drop(dead)).toBe(true)
+      expect(await queues().drop(other)).toBe(true)
     })
 
     it('is refused whole: for a null where there is none, what is not known, a dead-letter queue that will not do', async () => {
@@ -223,7 +223,7 @@ export function describeQueueSettings(context: Context): void {
 
   describe('queues: the limit of receives', () => {
     const receiveTimes = async (queue: string, times: number) => {
-      for (let n = 0; n < times; n++) await queues().release(queue, (await one(queue)).receiptHandle)
+      for (let n = 0; n < times; n++) await queues().nackMany(queue, (await one(queue)).receiptHandle)
     }
 
     it('is 5 where nothing is said: then the message is dead, where it is or in the dead-letter queue', async () => {
@@ -233,7 +233,7 @@ export function describeQueueSettings(context: Context): void {
         await receiveTimes(queue, 4)
         const last = await one(queue)
         expect(last).toMatchObject({ receiveCount: 5, maxReceives: 5 })
-        await queues().release(queue, last.receiptHandle, { error: 'no' })
+        await queues().nackMany(queue, last.receiptHandle, { error: 'no' })
         expect(await queues().receive(queue)).toEqual([])
         expect(await idsIn(queue, 'dead')).toEqual(deadLetterQueue === null ? [last.id] : [])
       }

@@ -11,39 +11,39 @@ export function describeQueueSettles(context: Context): void {
       const queue = await madeOf(5)
       const received = await queues().receive(queue, { limit: 5 })
       const [a, b, c, d] = handlesOf(received) as [string, string, string, string]
-      expect(await queues().delete(queue, a)).toEqual({ deleted: [a], failed: [] })
-      expect(await queues().delete(queue, [c, 'garbage', b, a])).toEqual({
-        deleted: [c, b],
+      expect(await queues().ackMany(queue, a)).toEqual({ acked: [a], failed: [] })
+      expect(await queues().ackMany(queue, [c, 'garbage', b, a])).toEqual({
+        acked: [c, b],
         failed: [
           { receiptHandle: 'garbage', code: 'invalid_receipt' },
           { receiptHandle: a, code: 'stale_receipt' },
         ],
       })
-      for (const gone of received.slice(0, 3)) expect(await queues().getMessage(queue, gone.id)).toBeNull()
+      for (const gone of received.slice(0, 3)) expect(await queues().message(queue, gone.id)).toBeNull()
       expect(await idsIn(queue, 'in-flight')).toEqual(messageIds(received.slice(3)))
       pass(31)
       expect(bodiesOf(await queues().receive(queue, { limit: 5 })).sort()).toEqual([4, 5])
-      expect((await queues().delete(queue, d)).failed).toEqual([{ receiptHandle: d, code: 'stale_receipt' }])
+      expect((await queues().ackMany(queue, d)).failed).toEqual([{ receiptHandle: d, code: 'stale_receipt' }])
     })
 
     it('takes 1 to 1,000 handles, 1,000 at once', async () => {
       const queue = await madeOf(1000)
       const handles = handlesOf(await queues().receive(queue, { limit: 1000 }))
-      expect((await refusal(queues().delete(queue, []))).code).toBe('invalid_input')
-      expect((await refusal(queues().delete(queue, [...handles, 'more']))).code).toBe('invalid_input')
-      expect((await refusal(queues().delete(queue, [7] as unknown as string[]))).code).toBe('invalid_input')
+      expect((await refusal(queues().ackMany(queue, []))).code).toBe('invalid_input')
+      expect((await refusal(queues().ackMany(queue, [...handles, 'more']))).code).toBe('invalid_input')
+      expect((await refusal(queues().ackMany(queue, [7] as unknown as string[]))).code).toBe('invalid_input')
       expect(await idsIn(queue, 'in-flight')).toHaveLength(1000)
-      const extended = await queues().extend(queue, handles, { visibilityTimeoutSeconds: 100 })
+      const extended = await queues().extendMany(queue, handles, { visibilityTimeoutSeconds: 100 })
       expect(extended).toEqual({ extended: handles, failed: [] })
-      expect(await queues().release(queue, handles.slice(0, 999), { delaySeconds: 5 })).toEqual({
+      expect(await queues().nackMany(queue, handles.slice(0, 999), { delaySeconds: 5 })).toEqual({
         released: handles.slice(0, 999),
         failed: [],
       })
       pass(6)
       const again = handlesOf(await queues().receive(queue, { limit: 1000 }))
       expect(again).toHaveLength(999)
-      const settled = await queues().delete(queue, [...again, handles[999] as string])
-      expect(settled).toEqual({ deleted: [...again, handles[999]], failed: [] })
+      const settled = await queues().ackMany(queue, [...again, handles[999] as string])
+      expect(settled).toEqual({ acked: [...again, handles[999]], failed: [] })
       expect(await idsIn(queue, 'in-flight')).toEqual([])
     })
 
@@ -51,11 +51,11 @@ export function describeQueueSettles(context: Context): void {
       const queue = await madeOf(3)
       const [a, b, c] = handlesOf(await queues().receive(queue, { limit: 3 })) as [string, string, string]
       const settles: [string, readonly string[], readonly { receiptHandle: string }[]][] = []
-      const { deleted, failed } = await queues().delete(queue, [a, a])
+      const { acked: deleted, failed } = await queues().ackMany(queue, [a, a])
       settles.push([a, deleted, failed])
-      const released = await queues().release(queue, [b, b])
-      settles.push([b, released.released, released.failed])
-      const extended = await queues().extend(queue, [c, c], { visibilityTimeoutSeconds: 9 })
+      const released = await queues().nackMany(queue, [b, b])
+      settles.push([b, released.nacked, released.failed])
+      const extended = await queues().extendMany(queue, [c, c], { visibilityTimeoutSeconds: 9 })
       settles.push([c, extended.extended, extended.failed])
       for (const [handle, done, not] of settles) {
         expect(done).toContain(handle)
@@ -70,13 +70,13 @@ export function describeQueueSettles(context: Context): void {
       pass(11)
       // Ready again, and seen to be.
       expect(await idsIn(queue, 'ready')).toHaveLength(3)
-      expect((await queues().delete(queue, a)).deleted).toEqual([a])
-      expect((await queues().extend(queue, b, { visibilityTimeoutSeconds: 100 })).extended).toEqual([b])
+      expect((await queues().ackMany(queue, a)).acked).toEqual([a])
+      expect((await queues().extendMany(queue, b, { visibilityTimeoutSeconds: 100 })).extended).toEqual([b])
       expect(bodiesOf(await queues().receive(queue, { limit: 3 }))).toEqual([3])
-      expect((await queues().release(queue, c)).failed).toEqual([{ receiptHandle: c, code: 'stale_receipt' }])
+      expect((await queues().nackMany(queue, c)).failed).toEqual([{ receiptHandle: c, code: 'stale_receipt' }])
       pass(50)
       expect(bodiesOf(await queues().receive(queue, { limit: 3 }))).toEqual([3])
-      expect((await queues().delete(queue, b)).deleted).toEqual([b])
+      expect((await queues().ackMany(queue, b)).acked).toEqual([b])
     })
   })
 
@@ -85,8 +85,8 @@ export function describeQueueSettles(context: Context): void {
       const queue = await madeOf(1)
       const first = await one(queue)
       const { receiptHandle } = first
-      expect(await queues().release(queue, receiptHandle)).toEqual({ released: [receiptHandle], failed: [] })
-      expect(await queues().getMessage(queue, first.id)).toMatchObject({ state: 'ready', receiveCount: 1 })
+      expect(await queues().nackMany(queue, receiptHandle)).toEqual({ nacked: [receiptHandle], failed: [] })
+      expect(await queues().message(queue, first.id)).toMatchObject({ state: 'ready', receiveCount: 1 })
       const second = await one(queue)
       expect(second).toMatchObject({ id: first.id, receiveCount: 2, lastError: null })
       expect(second.receiptHandle).not.toBe(first.receiptHandle)
@@ -95,7 +95,7 @@ export function describeQueueSettles(context: Context): void {
     it('after a delay, with the error', async () => {
       const queue = await madeOf(2)
       const handles = handlesOf(await queues().receive(queue, { limit: 2 }))
-      await queues().release(queue, handles, { delaySeconds: 100, error: 'it\u0000 "failed" 😀' })
+      await queues().nackMany(queue, handles, { delaySeconds: 100, error: 'it\u0000 "failed" 😀' })
       expect(await queues().receive(queue)).toEqual([])
       const delayed = (await queues().peek(queue, { state: 'delayed' })).messages
       expect(delayed).toHaveLength(2)
@@ -108,16 +108,16 @@ export function describeQueueSettles(context: Context): void {
       pass(6)
       const [again] = await queues().receive(queue)
       expect(again).toMatchObject({ receiveCount: 2, lastError: 'it\u0000 "failed" 😀' })
-      await queues().release(queue, again?.receiptHandle ?? '', { error: 'another' })
-      expect((await queues().getMessage(queue, again?.id ?? 0n))?.lastError).toBe('another')
+      await queues().nackMany(queue, again?.receiptHandle ?? '', { error: 'another' })
+      expect((await queues().message(queue, again?.id ?? 0n))?.lastError).toBe('another')
     })
 
     it('cuts the error to 1,000 characters, and leaves it well-formed', async () => {
       const queue = await madeOf(1)
-      await queues().release(queue, (await one(queue)).receiptHandle, { error: 'x'.repeat(5000) })
+      await queues().nackMany(queue, (await one(queue)).receiptHandle, { error: 'x'.repeat(5000) })
       const second = await one(queue)
       expect(second.lastError).toBe('x'.repeat(1000))
-      await queues().release(queue, second.receiptHandle, { error: `x${'😀'.repeat(1500)}` })
+      await queues().nackMany(queue, second.receiptHandle, { error: `x${'😀'.repeat(1500)}` })
       const { lastError } = await one(queue)
       expect(lastError?.isWellFormed()).toBe(true)
       expect([...(lastError ?? '')].length).toBeLessThanOrEqual(1000)
@@ -128,22 +128,22 @@ export function describeQueueSettles(context: Context): void {
       const queue = await madeOf(1)
       const { receiptHandle } = await one(queue)
       const wrong = { delaySeconds: -1, error: 7, dead: 'yes' } as unknown as { delaySeconds: number }
-      const error = await refusal(queues().release(queue, receiptHandle, wrong))
+      const error = await refusal(queues().nackMany(queue, receiptHandle, wrong))
       expect([error.code, error.faults.map(({ pointer }) => pointer).sort()]).toEqual([
         'invalid_input',
         ['/dead', '/delaySeconds', '/error'],
       ])
-      expect((await refusal(queues().release(queue, []))).code).toBe('invalid_input')
-      const tooLong = queues().release(queue, receiptHandle, { delaySeconds: 315_360_001 })
+      expect((await refusal(queues().nackMany(queue, []))).code).toBe('invalid_input')
+      const tooLong = queues().nackMany(queue, receiptHandle, { delaySeconds: 315_360_001 })
       expect((await refusal(tooLong)).code).toBe('invalid_input')
-      expect((await queues().delete(queue, receiptHandle)).deleted).toEqual([receiptHandle])
+      expect((await queues().ackMany(queue, receiptHandle)).acked).toEqual([receiptHandle])
     })
 
     it('dead: never again, whatever the count', async () => {
       const queue = await madeOf(2)
       const [a, b] = await queues().receive(queue, { limit: 2 })
-      await queues().release(queue, a?.receiptHandle ?? '', { dead: true, error: 'poison', delaySeconds: 5 })
-      expect(await queues().getMessage(queue, a?.id ?? 0n)).toMatchObject({
+      await queues().nackMany(queue, a?.receiptHandle ?? '', { dead: true, error: 'poison', delaySeconds: 5 })
+      expect(await queues().message(queue, a?.id ?? 0n)).toMatchObject({
         state: 'dead',
         receiveCount: 1,
         lastError: 'poison',
@@ -159,9 +159,9 @@ export function describeQueueSettles(context: Context): void {
       const { id, receiptHandle } = await one(queue)
       for (let n = 0; n < 4; n++) {
         pass(20)
-        const extended = await queues().extend(queue, receiptHandle, { visibilityTimeoutSeconds: 30 })
+        const extended = await queues().extendMany(queue, receiptHandle, { visibilityTimeoutSeconds: 30 })
         expect(extended).toEqual({ extended: [receiptHandle], failed: [] })
-        const held = await queues().getMessage(queue, id)
+        const held = await queues().message(queue, id)
         expect(held).toMatchObject({ state: 'in-flight', receiveCount: 1 })
         expect(Math.abs((held?.visibleAt.getTime() ?? 0) - now() - 30_000)).toBeLessThan(5_000)
       }
@@ -179,13 +179,13 @@ export function describeQueueSettles(context: Context): void {
       )
       const received = await queues().receive(queue, { limit: 3 })
       const [a, b] = handlesOf(received) as [string, string]
-      await queues().extend(queue, a, { visibilityTimeoutSeconds: 0 })
+      await queues().extendMany(queue, a, { visibilityTimeoutSeconds: 0 })
       expect(await one(queue)).toMatchObject({ body: 1, receiveCount: 2 })
-      await queues().extend(queue, b, { visibilityTimeoutSeconds: 10 })
+      await queues().extendMany(queue, b, { visibilityTimeoutSeconds: 10 })
       expect(await queues().receive(queue, { limit: 3 })).toEqual([])
       pass(11)
       expect(await one(queue)).toMatchObject({ body: 2, receiveCount: 2 })
-      expect((await queues().delete(queue, [a, b])).failed.map(({ code }) => code)).toEqual([
+      expect((await queues().ackMany(queue, [a, b])).failed.map(({ code }) => code)).toEqual([
         'stale_receipt',
         'stale_receipt',
       ])
@@ -195,10 +195,10 @@ export function describeQueueSettles(context: Context): void {
       const queue = await madeOf(1)
       const { receiptHandle } = await one(queue)
       for (const visibilityTimeoutSeconds of [-1, 43_201, 1.5, undefined as unknown as number]) {
-        const error = await refusal(queues().extend(queue, receiptHandle, { visibilityTimeoutSeconds }))
+        const error = await refusal(queues().extendMany(queue, receiptHandle, { visibilityTimeoutSeconds }))
         expect([error.code, error.faults[0]?.pointer]).toEqual(['invalid_input', '/visibilityTimeoutSeconds'])
       }
-      await queues().extend(queue, receiptHandle, { visibilityTimeoutSeconds: 43_200 })
+      await queues().extendMany(queue, receiptHandle, { visibilityTimeoutSeconds: 43_200 })
       pass(43_190)
       expect(await queues().receive(queue)).toEqual([])
     })

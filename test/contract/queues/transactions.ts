@@ -20,7 +20,7 @@ export function describeQueueTransactions(context: Context): void {
         await tx.queues.sendMany(queue, [{ body: 2 }, { body: 3, delaySeconds: 5 }])
         await tx.groups.append(group, { payload: String(sent.id) })
         await tx.manager.query(insert, [group])
-        expect(await tx.queues.getMessage(queue, sent.id)).toMatchObject({ body: { n: 1 } })
+        expect(await tx.queues.message(queue, sent.id)).toMatchObject({ body: { n: 1 } })
       }
       await rolledBack(run, work)
       expect(await queues().receive(queue, { limit: 10 })).toEqual([])
@@ -39,13 +39,13 @@ export function describeQueueTransactions(context: Context): void {
       const message = await one(queue)
       const work: Work = async (tx) => {
         await tx.manager.query(insert, [note])
-        const settled = await tx.queues.delete(queue, message.receiptHandle)
-        expect(settled).toEqual({ deleted: [message.receiptHandle], failed: [] })
-        expect(await tx.queues.getMessage(queue, message.id)).toBeNull()
+        const settled = await tx.queues.ackMany(queue, message.receiptHandle)
+        expect(settled).toEqual({ acked: [message.receiptHandle], failed: [] })
+        expect(await tx.queues.message(queue, message.id)).toBeNull()
       }
       await rolledBack(run, work)
       expect(await isNoted(note)).toBe(false)
-      expect(await queues().getMessage(queue, message.id)).toMatchObject({ state: 'in-flight', receiveCount: 1 })
+      expect(await queues().message(queue, message.id)).toMatchObject({ state: 'in-flight', receiveCount: 1 })
       pass(25)
       expect(await queues().receive(queue)).toEqual([])
       await run(work)
@@ -57,11 +57,11 @@ export function describeQueueTransactions(context: Context): void {
     it.each(WAYS)('a message whose delete was rolled back comes again: %s', async (_, run) => {
       const queue = await madeOf(1)
       const first = await one(queue)
-      await rolledBack(run, (tx) => tx.queues.delete(queue, first.receiptHandle))
+      await rolledBack(run, (tx) => tx.queues.ackMany(queue, first.receiptHandle))
       pass(31)
       expect(await one(queue)).toMatchObject({ id: first.id, receiveCount: 2 })
       await run(async (tx) => {
-        const { failed } = await tx.queues.delete(queue, first.receiptHandle)
+        const { failed } = await tx.queues.ackMany(queue, first.receiptHandle)
         expect(failed).toEqual([{ receiptHandle: first.receiptHandle, code: 'stale_receipt' }])
       })
     })
@@ -83,9 +83,9 @@ export function describeQueueTransactions(context: Context): void {
         const received = await tx.queues.receive(queue, { limit: 2 })
         expect(bodiesOf(received)).toEqual([1, 2])
         handles = received.map(({ receiptHandle }) => receiptHandle)
-        await tx.queues.delete(queue, handles[0] ?? '')
+        await tx.queues.ackMany(queue, handles[0] ?? '')
       })
-      expect((await queues().delete(queue, handles)).deleted).toEqual([handles[1]])
+      expect((await queues().ackMany(queue, handles)).acked).toEqual([handles[1]])
       expect(bodiesOf(await queues().receive(queue, { limit: 9 }))).toEqual([3])
     })
 
@@ -96,10 +96,10 @@ export function describeQueueTransactions(context: Context): void {
         string,
         string,
       ]
-      await queues().release(queue, c, { dead: true })
+      await queues().nackMany(queue, c, { dead: true })
       await rolledBack(run, async (tx) => {
-        await tx.queues.release(queue, a, { dead: true })
-        await tx.queues.extend(queue, b, { visibilityTimeoutSeconds: 1000 })
+        await tx.queues.nackMany(queue, a, { dead: true })
+        await tx.queues.extendMany(queue, b, { visibilityTimeoutSeconds: 1000 })
         expect(await tx.queues.redrive(queue)).toEqual({ moved: 2 })
         expect((await tx.queues.purge(queue)).deleted).toBe(3)
         await tx.queues.put(queue, { visibilityTimeoutSeconds: 1 })
@@ -118,7 +118,7 @@ export function describeQueueTransactions(context: Context): void {
       await rolledBack(run, async (tx) => {
         expect(await tx.queues.put(queue)).toMatchObject({ created: true })
         await tx.queues.send(queue, 1)
-        expect(await tx.queues.deleteQueue(kept)).toBe(true)
+        expect(await tx.queues.drop(kept)).toBe(true)
         expect(await tx.queues.get(kept)).toBeNull()
       })
       expect(await queues().get(queue)).toBeNull()
@@ -127,7 +127,7 @@ export function describeQueueTransactions(context: Context): void {
       await run(async (tx) => {
         await tx.queues.put(queue)
         await tx.queues.send(queue, 'x')
-        await tx.queues.deleteQueue(kept)
+        await tx.queues.drop(kept)
       })
       expect(await one(queue)).toMatchObject({ body: 'x' })
       expect((await refusal(queues().receive(kept))).code).toBe('queue_not_found')
@@ -172,7 +172,7 @@ export function describeQueueTransactions(context: Context): void {
           if (received.length === 0) return
           for (const { receiptHandle, body } of received) {
             const move = inTransaction(async (tx) => {
-              const { deleted } = await tx.queues.delete(from, receiptHandle)
+              const { acked: deleted } = await tx.queues.ackMany(from, receiptHandle)
               if (deleted.length === 1) await tx.queues.send(to, body)
               if ((round + n) % 3 === 0) throw boom
             }, store)

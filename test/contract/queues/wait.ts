@@ -79,20 +79,20 @@ export function describeQueueWaits(context: Context): void {
       const other = await context.open()
       const queue = await madeOf(1)
       const first = await other.queues.receive(queue)
-      expectSoon(await awaited(queue, () => other.queues.release(queue, first[0]?.receiptHandle ?? '')), [1])
+      expectSoon(await awaited(queue, () => other.queues.nackMany(queue, first[0]?.receiptHandle ?? '')), [1])
 
       const paused = await madeOf(1)
       await queues().pause(paused)
       expectSoon(await awaited(paused, () => other.queues.resume(paused)), [1])
 
       const dead = await madeOf(1)
-      await queues().release(dead, (await one(dead)).receiptHandle, { dead: true })
+      await queues().nackMany(dead, (await one(dead)).receiptHandle, { dead: true })
       expectSoon(await awaited(dead, () => other.queues.redrive(dead)), [1])
 
       const held = await madeOf(1)
       const { receiptHandle } = await one(held)
       expectSoon(
-        await awaited(held, () => other.queues.extend(held, receiptHandle, { visibilityTimeoutSeconds: 0 })),
+        await awaited(held, () => other.queues.extendMany(held, receiptHandle, { visibilityTimeoutSeconds: 0 })),
         [1],
       )
     })
@@ -119,7 +119,7 @@ export function describeQueueWaits(context: Context): void {
       const dead = await made()
       const queue = await madeOf(1, { deadLetterQueue: dead })
       const { receiptHandle } = await one(queue)
-      expectSoon(await awaited(dead, () => queues().release(queue, receiptHandle, { dead: true })), [1])
+      expectSoon(await awaited(dead, () => queues().nackMany(queue, receiptHandle, { dead: true })), [1])
     })
 
     it('waits in a cycle too', async () => {
@@ -189,7 +189,7 @@ export function describeQueueWaits(context: Context): void {
       const waiting = queues().receive(queue, { waitSeconds: 10 })
       const outcome = timed(waiting.catch((error) => error.code))
       await sleep(200)
-      await queues().deleteQueue(queue)
+      await queues().drop(queue)
       const { answer, ms } = await outcome
       expect(answer).toBe('queue_not_found')
       expect(ms).toBeLessThan(200 + soonMs())

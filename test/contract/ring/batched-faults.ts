@@ -181,7 +181,7 @@ export function describeBatchedFaults(context: Context): void {
       expect((await Promise.all(good)).map(({ id }) => id)).toEqual(up(0, 20))
       await expectDense(context.store, group, 20)
       expect((await groups().get(broken))?.totalAppended).toBe(1n)
-      await groups().delete(broken)
+      await groups().drop(broken)
     })
 
     it('that is committed is not run again, whatever the code of the user makes of a commit', async () => {

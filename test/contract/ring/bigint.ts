@@ -86,7 +86,7 @@ export function describeBigint(context: Context): void {
       expect(await groups().remove(group, LAST)).toBe(true)
       expect((await refusal(groups().append(group))).code).toBe('sequence_exhausted')
       expect(await groups().clear(group)).toEqual({ deleted: 0 })
-      await groups().delete(group)
+      await groups().drop(group)
       expect((await groups().append(group)).id).toBe(0n)
     })
 

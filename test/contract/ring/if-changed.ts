@@ -45,7 +45,7 @@ export function describeIfChanged(context: Context): void {
         ['no expiry', () => groups().put(group)],
         ['erasure', () => groups().eraseMember('x')],
         ['clear', () => groups().clear(group)],
-        ['delete', () => groups().delete(group)],
+        ['delete', () => groups().drop(group)],
         ['made anew', () => groups().append(group)],
       ]
       await expectSeen(group, steps, options)

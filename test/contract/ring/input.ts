@@ -34,7 +34,7 @@ export function describeInput(context: Context): void {
         groups().remove(name, 0n),
         groups().get(name),
         groups().put(name),
-        groups().delete(name),
+        groups().drop(name),
         groups().memberItems(name),
         groups().eraseMember(name),
         groups().getPolicy(name),

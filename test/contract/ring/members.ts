@@ -67,7 +67,7 @@ export function describeMembers(context: Context): void {
         async () => (await groups().memberItems(member)).items.length === 3,
       )
       expect(idsOf(await groups().memberItems(member))).toEqual([14n, 13n, 11n])
-      await groups().delete(group)
+      await groups().drop(group)
       expect(await groups().memberItems(member)).toEqual({ items: [], nextBefore: null })
     })
 

@@ -150,7 +150,7 @@ export function describeMergedReads(context: Context): void {
       await context.store.dataSource.query('UPDATE recentn_items SET payload = ? WHERE group_key = ?', ['{', broken])
       const outcomes = await Promise.allSettled(names.map((name) => groups().recent(name)))
       expect(outcomes.flatMap(({ status }, n) => (status === 'rejected' ? [n] : []))).toEqual([13])
-      await groups().delete(broken)
+      await groups().drop(broken)
     })
 
     it('are refused as overloaded beyond the bound, and taken again after', async () => {

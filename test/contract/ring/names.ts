@@ -71,7 +71,7 @@ export function describeNames(context: Context): void {
       }
       const listed = (await groups().list({ prefix: suffix })).groups.map((group) => group.group)
       expect(new Set(listed)).toEqual(new Set(names.filter((name) => name.startsWith(suffix))))
-      for (const name of TRICKY) expect(await groups().delete(name)).toBe(true)
+      for (const name of TRICKY) expect(await groups().drop(name)).toBe(true)
       expect((await groups().list({ prefix: suffix })).groups).toHaveLength(TRICKY.length)
     })
 

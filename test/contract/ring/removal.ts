@@ -129,8 +129,8 @@ export function describeRemoval(context: Context): void {
   describe('delete', () => {
     it('forgets the group, its items and its settings; one made later begins at 0', async () => {
       const group = await filled(7, { capacity: 5 })
-      expect(await groups().delete(group)).toBe(true)
-      expect(await groups().delete(group)).toBe(false)
+      expect(await groups().drop(group)).toBe(true)
+      expect(await groups().drop(group)).toBe(false)
       expect(await groups().get(group)).toBeNull()
       expect(await groups().recent(group)).toMatchObject({ totalAppended: 0n, capacity: 10, items: [] })
       expect(await rowsOf(context.store, group)).toEqual([])
@@ -141,7 +141,7 @@ export function describeRemoval(context: Context): void {
     it('is met by appends at the same time without a fault', async () => {
       const group = context.unique()
       await Promise.all(
-        Array.from({ length: 30 }, (_, n) => (n % 5 === 4 ? groups().delete(group) : groups().append(group))),
+        Array.from({ length: 30 }, (_, n) => (n % 5 === 4 ? groups().drop(group) : groups().append(group))),
       )
       const recent = await groups().recent(group, { limit: 100 })
       expectSound(recent)

@@ -54,7 +54,7 @@ export function describeTags(context: Context): void {
       for (let round = 0; round < 4; round++) {
         await make()
         tags.add(await tagOf(group))
-        await groups().delete(group)
+        await groups().drop(group)
         tags.add(await tagOf(group))
       }
       expect(tags.size).toBeGreaterThanOrEqual(5) // four lives, and one or more for "not there"
@@ -100,7 +100,7 @@ export function describeTags(context: Context): void {
       await groups().eraseMember(context.unique('nobody'))
       await groups().get(group)
       await groups().memberItems('m0')
-      await groups().delete(other)
+      await groups().drop(other)
       expect(await tagOf(group)).toBe(tag)
     })
   })

@@ -111,7 +111,7 @@ export function describeThoroughReads(context: Context): void {
         const writes = {
           append: (group: string) => groups().append(group, { member: 'm3', payload: 40 }),
           clear: (group: string) => groups().clear(group),
-          delete: (group: string) => groups().delete(group),
+          delete: (group: string) => groups().drop(group),
           put: (group: string) => groups().put(group, { capacity: 7, mode: 'history' }),
           putPolicy: (group: string) => groups().putPolicy(group.slice(0, -1), { capacity: 9, mode: 'history' }),
         }

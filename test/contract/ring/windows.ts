@@ -88,7 +88,7 @@ export function describeWindows(context: Context): void {
         const turn = below(24)
         const mode = below(2) ? 'history' : 'distinct'
         if (turn === 0) await groups.clear(group)
-        else if (turn === 1) await groups.delete(group)
+        else if (turn === 1) await groups.drop(group)
         else if (turn === 2)
           await groups.put(group, { mode, capacity: 1 + below(80), ttlSeconds: below(3) ? null : 600 })
         else if (turn === 4) await groups.eraseMember(member, { prefix })

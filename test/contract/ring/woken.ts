@@ -35,7 +35,7 @@ export function describeWoken(context: Context): void {
         [() => groups().clear(group), [group]],
         [() => groups().putPolicy(prefix, { capacity: 3, mode: 'history' }), ['*']],
         [() => groups().deletePolicy(prefix), ['*']],
-        [() => groups().delete(group), [group]],
+        [() => groups().drop(group), [group]],
       ]
       for (const [change, names] of changes) expect((await wokenBy(change)).sort()).toEqual([...names].sort())
     })

@@ -60,10 +60,10 @@ export function describeAfterCommit(context: Context): void {
         await queues.send(archived, 1)
         const handles = (await queues.receive(name, { limit: 3 })).map(({ receiptHandle }) => receiptHandle)
         const [kept] = await queues.receive(archived)
-        await queues.delete(name, handles[0] as string)
-        await queues.release(name, handles[1] as string)
-        await queues.extend(name, handles[2] as string, { visibilityTimeoutSeconds: 60 })
-        await queues.delete(archived, kept?.receiptHandle as string)
+        await queues.ackMany(name, handles[0] as string)
+        await queues.nackMany(name, handles[1] as string)
+        await queues.extendMany(name, handles[2] as string, { visibilityTimeoutSeconds: 60 })
+        await queues.ackMany(archived, kept?.receiptHandle as string)
         await feeds.putMany(name, [
           { key: 'a', value: 1 },
           { key: 'b', value: 2 },

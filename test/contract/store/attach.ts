@@ -110,7 +110,7 @@ export function describeAttach(context: Context): void {
         expect(await groups.get(group)).toMatchObject({ totalAppended: 5n })
         expect((await groups.list({ prefix: group })).groups).toHaveLength(1)
         expect(await groups.clear(group)).toEqual({ deleted: 0 })
-        expect(await groups.delete(group)).toBe(true)
+        expect(await groups.drop(group)).toBe(true)
       })
       expect(await context.store.groups.get(group)).toBeNull()
     })

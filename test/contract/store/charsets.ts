@@ -233,7 +233,7 @@ export function describeCharsets(context: Context): void {
       expect(inside.items.map((item) => [item.group, item.payload === value || isUnnoticed])).toEqual([[group, true]])
       await runner.commitTransaction()
       expect((await context.store.groups.recent(group)).items).toMatchObject([{ member: value, payload: value }])
-      await context.store.groups.delete(group)
+      await context.store.groups.drop(group)
     })
 
     it.each(NAMES)('%s: a literal is one text', async (name) => {

@@ -68,7 +68,7 @@ export function describeClusterNodes(context: Context): void {
         return claims.length === 1 && claims.every((sql) => sql.startsWith(BEGIN) && sql.endsWith(COMMIT))
       })
       const sent = proxy.record()
-      expect((await store.queues.delete(queue, handles)).deleted).toEqual(handles)
+      expect((await store.queues.ackMany(queue, handles)).acked).toEqual(handles)
       expect(sent).toEqual([
         expect.stringMatching(/^START TRANSACTION;\nDELETE FROM .* RETURNING receipt;\nDO 0;\nCOMMIT$/),
       ])
@@ -79,14 +79,14 @@ export function describeClusterNodes(context: Context): void {
       await store.queues.send((await received(store, 1)).queue, 1) // SKIP LOCKED is tried out before the first write
       const sent = proxy.record()
       const { queue, handles } = await received(store, 3)
-      await store.queues.release(queue, handles.slice(1), { delaySeconds: 1 })
-      await store.queues.delete(queue, handles)
+      await store.queues.nackMany(queue, handles.slice(1), { delaySeconds: 1 })
+      await store.queues.ackMany(queue, handles)
       await store.queues.receive(queue, { order: 'cycle' })
       await store.queues.purge(queue)
       await store.feeds.put(queue, 'k', 1)
       await store.feeds.publish(queue)
       expect((await store.feeds.get(queue, 'k'))?.syncId).toBe(1n)
-      await store.feeds.deleteFeed(queue)
+      await store.feeds.drop(queue)
       await store.groups.append(queue)
       await store.transaction(async (tx) => {
         await tx.groups.append(queue)
@@ -107,7 +107,7 @@ export function describeClusterNodes(context: Context): void {
       expect((await store.groups.append(group)).id).toBe(1n)
       expect((await context.store.groups.recent(group)).items.map(({ id }) => id)).toEqual([1n, 0n])
       proxy.rewrite('DO 0;\nCOMMIT', 'ROLLBACK', 1)
-      expect((await store.queues.delete(queue, handles)).deleted).toEqual(handles)
+      expect((await store.queues.ackMany(queue, handles)).acked).toEqual(handles)
       expect((await context.store.queues.peek(queue)).messages).toEqual([])
       expect(sent.filter((sql) => sql.includes('DELETE FROM'))).toHaveLength(2)
     })
@@ -144,11 +144,11 @@ export function describeClusterNodes(context: Context): void {
       const sent = proxy.record()
       const told = await context.store.transaction(async (tx) => {
         await tx.manager.query('SELECT id FROM recentn_queue_messages FOR UPDATE')
-        const deleting = store.queues.delete(queue, handles)
+        const deleting = store.queues.ackMany(queue, handles)
         await eventually(10_000, 'a second try', async () => sent.filter((sql) => sql.includes('DELETE')).length > 1)
         return { deleting }
       })
-      expect((await told.deleting).deleted).toEqual(handles)
+      expect((await told.deleting).acked).toEqual(handles)
       expect(sent).toContain('ROLLBACK')
       const [row] = await store.dataSource.query('SELECT @@in_transaction AS isOpen')
       expect(Number(row.isOpen)).toBe(0)
@@ -169,7 +169,7 @@ export function describeClusterNodes(context: Context): void {
         expect((await context.store.groups.recent(group)).totalAppended).toBe(2n)
         const again = proxy.record()
         const isDeleteCut = proxy.cutStatements((sql) => sql.includes('DELETE FROM recentn_queue_messages'), when)
-        expect(await store.queues.delete(queue, handles)).toEqual({ deleted: handles, failed: [] })
+        expect(await store.queues.ackMany(queue, handles)).toEqual({ deleted: handles, failed: [] })
         await isDeleteCut
         expect(again).toContain('SET SESSION wsrep_sync_wait = 1')
         const [{ waits }] = await store.dataSource.query('SELECT @@SESSION.wsrep_sync_wait AS waits')
@@ -185,7 +185,7 @@ export function describeClusterNodes(context: Context): void {
       const store = await attachStore(source, { sweep: false, publish: false })
       context.afterwards(() => store.close())
       const { queue, handles } = await received(store, 3)
-      expect((await store.queues.delete(queue, handles)).deleted).toEqual(handles)
+      expect((await store.queues.ackMany(queue, handles)).acked).toEqual(handles)
       const [row] = await source.query('SELECT @@in_transaction AS isOpen')
       expect(Number(row.isOpen)).toBe(0)
     })

@@ -88,17 +88,17 @@ export function describeJson(context: Context): void {
       expect(Object.keys(own)).toEqual(Object.keys(messages[0] as object))
       expect(own).toMatchObject({ id: String(first?.id), body, sentAt: first?.sentAt.toISOString(), receiveCount: 1 })
       expect(sent(others)).toEqual(others.map(sent))
-      expect(sent(await queues().getMessage(queue, first?.id as bigint))).toEqual(
+      expect(sent(await queues().message(queue, first?.id as bigint))).toEqual(
         await get(`${path}/messages/${first?.id}`),
       )
       expect(sent(await queues().peek(queue, { state: 'in-flight' }))).toEqual(
         await get(`${path}/messages?state=in-flight`),
       )
       const handles = [first?.receiptHandle as string]
-      expect(sent(await queues().extend(queue, handles, settings))).toEqual(
+      expect(sent(await queues().extendMany(queue, handles, settings))).toEqual(
         await rest('POST', `${path}/extend`, { receiptHandles: handles, ...settings }),
       )
-      expect(sent(await queues().delete(queue, handles))).toEqual({ deleted: handles, failed: [] })
+      expect(sent(await queues().ackMany(queue, handles))).toEqual({ deleted: handles, failed: [] })
     })
 
     it('is of feeds, entries, changes and consumers what REST answers', async () => {
@@ -113,10 +113,10 @@ export function describeJson(context: Context): void {
       expect(sent(page)).toEqual(await get(`${path}/changes`))
       expect(sent(page.changes)).toEqual([expect.objectContaining({ syncId: String(page.cursor), key: 'k' })])
       expect(sent(await feeds().changes(feed, { waitSeconds: 1 }))).toEqual(sent(page))
-      const put = await feeds().putConsumer(feed, 'c', page.cursor)
+      const put = await feeds().moveCursor(feed, 'c', page.cursor)
       expect(sent(put)).toEqual(await rest('PUT', `${path}/consumers/c`, { cursor: String(page.cursor) }))
-      expect(sent(await feeds().getConsumer(feed, 'c'))).toEqual(await get(`${path}/consumers/c`))
-      expect(sent(await feeds().getFeed(feed))).toEqual(await get(path))
+      expect(sent(await feeds().cursor(feed, 'c'))).toEqual(await get(`${path}/consumers/c`))
+      expect(sent(await feeds().status(feed))).toEqual(await get(path))
       expect(sent(await feeds().list({ prefix: feed }))).toEqual(await get(`/feeds?prefix=${feed}`))
       expect(sent(await feeds().delete(feed, 'k'))).toMatchObject({ key: 'k', deleted: true, syncId: null })
       expect(sent((await feeds().putMany(feed, [{ key: 'l', value: 1 }])).entries)).toEqual([{ key: 'l', version: 1 }])
@@ -142,7 +142,7 @@ export function describeJson(context: Context): void {
       })
       await groups().remove(group, 0n)
       expect(sent((await events.next()).value)).toEqual({ type: 'removed', id: '0' })
-      await groups().delete(group)
+      await groups().drop(group)
       await groups().append(group)
       expect(sent((await events.next()).value)).toMatchObject({
         type: 'reset',

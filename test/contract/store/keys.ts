@@ -254,13 +254,13 @@ export function describeKeys(context: Context): void {
           Array.from({ length: count }, (_, body) => ({ body })),
         )
         const handles = (await queues.receive(queue, { limit: count })).map(({ receiptHandle }) => receiptHandle)
-        await queues.release(queue, handles, { dead: true })
+        await queues.nackMany(queue, handles, { dead: true })
       }
       await die(other, 300)
       await die(mine, 5)
       await queues.send(letters, 'its own')
       const [own] = (await queues.receive(letters, { limit: 1000 })).filter(({ body }) => body === 'its own')
-      await queues.release(letters, [own?.receiptHandle as string], { dead: true })
+      await queues.nackMany(letters, [own?.receiptHandle as string], { dead: true })
       const held = (await queues.peek(letters, { state: 'in-flight', limit: 1000 })).messages.length
       expect(held).toBe(305)
       context.clock.offsetMs += 60_000

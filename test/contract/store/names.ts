@@ -239,7 +239,7 @@ export function describeNames(context: Context): void {
         expect((await store.groups.memberItems(text === 'one' ? 'two' : 'one')).items).toEqual([])
         const [message] = await store.queues.receive('q', { limit: 10 })
         expect(message?.body).toBe(text)
-        await store.queues.delete('q', [message?.receiptHandle ?? ''])
+        await store.queues.ackMany('q', [message?.receiptHandle ?? ''])
         expect((await store.feeds.changes('f')).changes.map(({ value }) => value)).toEqual([text])
         expect((await store.keys.list()).keys.map(({ label }) => label)).toEqual([text])
         expect(await store.dataSource.getRepository(RecentItem).count()).toBe(text === 'one' ? 2 : 3)

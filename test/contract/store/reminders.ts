@@ -52,8 +52,8 @@ export function describeReminders(context: Context): void {
         await queues.send(name, 5, { delaySeconds: 1 + (n % 3) })
         const [kept, given] = await queues.receive(name, { limit: 2, visibilityTimeoutSeconds: 4 })
         if (kept && given) {
-          await queues.extend(name, [kept.receiptHandle], { visibilityTimeoutSeconds: 2 })
-          await queues.release(name, [given.receiptHandle], { delaySeconds: 1 })
+          await queues.extendMany(name, [kept.receiptHandle], { visibilityTimeoutSeconds: 2 })
+          await queues.nackMany(name, [given.receiptHandle], { delaySeconds: 1 })
         }
         await queues.receive(name)
         await store.transaction((tx) => tx.queues.send(name, 6, { delaySeconds: 2 }))

@@ -49,7 +49,7 @@ export function describeTransactions(context: Context): void {
         await tx.groups.eraseMember(member)
         await tx.groups.remove(a, 1n)
         await tx.groups.clear(b)
-        await tx.groups.delete(gone)
+        await tx.groups.drop(gone)
         await tx.groups.putPolicy(a, { capacity: 1, mode: 'history' })
         await tx.manager.query('INSERT INTO own_notes (note) VALUES (?)', [a])
         throw boom

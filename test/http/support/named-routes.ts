@@ -56,17 +56,17 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   getMessage: (side) => ({ path: `/v1/queues/${side}q/messages/${ids[`${side}q`]}`, at: ['queue'] }),
   deleteMessage: (side) => ({ path: `/v1/queues/${side}q/messages/${ids[`${side}q`]}`, at: ['queue'] }),
   receiveMessages: (side) => ({ path: `/v1/queues/${side}q/receive`, json: {}, at: ['queue'] }),
-  deleteReceived: (side) => ({
-    path: `/v1/queues/${side}held/delete`,
+  ackMessages: (side) => ({
+    path: `/v1/queues/${side}held/ack`,
     json: { receiptHandles: [ids[`${side}held`]] },
     at: ['queue'],
   }),
-  releaseReceived: (side) => ({
-    path: `/v1/queues/${side}held/release`,
+  nackMessages: (side) => ({
+    path: `/v1/queues/${side}held/nack`,
     json: { receiptHandles: [ids[`${side}held`]] },
     at: ['queue'],
   }),
-  extendReceived: (side) => ({
+  extendMessages: (side) => ({
     path: `/v1/queues/${side}held/extend`,
     json: { receiptHandles: [ids[`${side}held`]], visibilityTimeoutSeconds: 900 },
     at: ['queue'],
@@ -136,7 +136,7 @@ export async function seed(store: Store, side: string): Promise<void> {
     if (dead) await queues.send(`${side}${queue}`, 'dead')
     const messages = await queues.receive(`${side}${queue}`, { visibilityTimeoutSeconds: 3600 })
     ids[side + queue] = messages[0]?.receiptHandle as string
-    if (dead) await queues.release(`${side}${queue}`, [ids[side + queue] as string], { dead: true })
+    if (dead) await queues.nackMany(`${side}${queue}`, [ids[side + queue] as string], { dead: true })
   }
   for (const schedule of ['s', 'deleted']) {
     await queues.schedule(`${side}${schedule}`, { queue: `${side}letters`, everySeconds: 86_400, body: side })
@@ -144,7 +144,7 @@ export async function seed(store: Store, side: string): Promise<void> {
   for (const feed of ['f', 'deleted']) {
     for (const key of ['k', 'gone']) await feeds.put(`${side}${feed}`, key, side)
     await feeds.publish(`${side}${feed}`)
-    for (const consumer of ['c', 'gone']) await feeds.putConsumer(`${side}${feed}`, consumer, 0n)
+    for (const consumer of ['c', 'gone']) await feeds.moveCursor(`${side}${feed}`, consumer, 0n)
   }
 }
 
@@ -167,7 +167,7 @@ export async function worldOf({ groups, queues, feeds }: Store, side: string): P
     world.push(await queues.getSchedule(schedule))
   }
   for (const { feed } of (await feeds.list({ prefix: side })).feeds) {
-    const { consumers } = (await feeds.getFeed(feed)) ?? {}
+    const { consumers } = (await feeds.status(feed)) ?? {}
     world.push(feed, consumers, await feeds.changes(feed), await feeds.get(feed, 'k'), await feeds.get(feed, 'gone'))
   }
   return asText(world)

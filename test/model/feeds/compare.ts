@@ -44,7 +44,7 @@ async function seenOf({ target, names, world, isInside }: View, feed: FeedName) 
     const entry = await target.feeds.get(name, keyIn(names, feed, key))
     entries.push(entry && { ...entry, updatedAt: entry.updatedAt !== null })
   }
-  const status = await target.feeds.getFeed(name)
+  const status = await target.feeds.status(name)
   if (status === null) return { feed, changes, hasMore, entries, status }
   const { entries: count, unpublished, oldestUnpublishedSeconds: oldest, ...rest } = status
   if (!isInside) return { feed, changes, hasMore, entries, status: rest }

@@ -85,11 +85,11 @@ export async function perform(
     case 'removeItem':
       return groups.remove(names.own(write.group), newest(write.group) ?? 0n)
     case 'deleteGroup':
-      return groups.delete(names.own(write.group))
+      return groups.drop(names.own(write.group))
     case 'next':
       return sequences.next(names.own(write.name), write.count)
     case 'deleteFeed':
-      return feeds.deleteFeed(names.feed(write.feed))
+      return feeds.drop(names.feed(write.feed))
     case 'refused':
       return codeOr(refused(feeds, names, write))
   }
@@ -143,9 +143,9 @@ function refused(feeds: Feeds, names: Names, { what, key, at }: Extract<Write, {
     case 'delete in groups':
       return feeds.delete(names.feed('groups'), names.own(key))
     case 'delete feed of rows':
-      return feeds.deleteFeed(names.feed(at % 2 ? 'kv' : 'groups'))
+      return feeds.drop(names.feed(at % 2 ? 'kv' : 'groups'))
     case 'beyond the last':
-      return feeds.putConsumer(a, 'other', 2n ** 62n, { force: at % 2 === 0 })
+      return feeds.moveCursor(a, 'other', 2n ** 62n, { force: at % 2 === 0 })
   }
   throw new Error(`nothing is known of ${what}`)
 }

@@ -107,7 +107,7 @@ export class Reader {
   async put(target: Target, world: World, asked: Position, isForced: boolean): Promise<void> {
     const feed = world.feeds[this.feed]
     const expected = putConsumer(feed, this.name, asked, isForced)
-    const call = target.feeds.putConsumer(this.names.feed(this.feed), this.name, asked.cursor, { force: isForced })
+    const call = target.feeds.moveCursor(this.names.feed(this.feed), this.name, asked.cursor, { force: isForced })
     const answer = await codeOr(call)
     expect(answer).toEqual(expected === null ? 'invalid_input' : consumerOf(feed, this.name, expected))
   }

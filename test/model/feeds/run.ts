@@ -84,7 +84,7 @@ export class Run {
       await this.#follow()
       const { changes } = await this.#target.feeds.changes(this.#names.feed('groups'))
       expect(changes).toEqual([])
-      this.#baseOfGroups = (await this.#target.feeds.getFeed(this.#names.feed('groups')))?.lastSyncId ?? -1n
+      this.#baseOfGroups = (await this.#target.feeds.status(this.#names.feed('groups')))?.lastSyncId ?? -1n
       this.#world = newWorld(this.#baseOfGroups)
       for (const operation of operations) {
         this.#world.step++
@@ -110,7 +110,7 @@ export class Run {
       case 'forget': {
         const { feed, who } = operation
         const there = this.#world.feeds[feed].consumers.delete(who)
-        return expect(await this.#target.feeds.deleteConsumer(this.#names.feed(feed), who)).toBe(there)
+        return expect(await this.#target.feeds.dropCursor(this.#names.feed(feed), who)).toBe(there)
       }
       case 'peek':
         return this.#peek(operation)
@@ -299,7 +299,7 @@ export class Run {
     for (const followed of this.#followed) followed.stop()
     expect(await codeOr(this.#target.feeds.changes(feed))).toBe('invalid_input')
     if (isDropped && !this.#open.some(Boolean)) {
-      expect(await this.#target.feeds.deleteFeed(feed)).toBe(true)
+      expect(await this.#target.feeds.drop(feed)).toBe(true)
       apply(this.#world, { kind: 'deleteFeed', feed: 'kv' as 'a' }, null)
       this.#world.feeds.kv.hasBegun = true
     }
@@ -340,10 +340,10 @@ export class Run {
     for (const open of this.#open) await open?.end(true).catch(() => {})
     for (const followed of this.#followed) followed.stop()
     const { feeds, groups, manager } = this.#target
-    for (const feed of ['a', 'b', 'kv'] as const) await feeds.deleteFeed(this.#names.feed(feed))
-    for (const group of KEYS) await groups.delete(this.#names.own(group))
+    for (const feed of ['a', 'b', 'kv'] as const) await feeds.drop(this.#names.feed(feed))
+    for (const group of KEYS) await groups.drop(this.#names.own(group))
     await manager.query(`DELETE FROM ${TABLE}`)
-    for (const who of READERS) await feeds.deleteConsumer(this.#names.feed('groups'), who)
+    for (const who of READERS) await feeds.dropCursor(this.#names.feed('groups'), who)
     await this.bench.stores[0].feeds.publish()
     this.bench.clock.offsetMs += (KEPT_SECONDS + 100) * 1000
     await sweptFeeds(this.#store)

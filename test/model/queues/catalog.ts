@@ -58,7 +58,7 @@ export function attributesOf(oracle: Oracle, name: string) {
 
 export async function dropOn({ oracle, queues }: View, name: string): Promise<void> {
   const queue = oracle.queue(name)
-  if (queue && oracle.isDeadLetterQueue(queue)) return expectRefusal(queues.deleteQueue(name), ['queue_in_use'])
-  expectSame(await queues.deleteQueue(name), queue !== undefined)
+  if (queue && oracle.isDeadLetterQueue(queue)) return expectRefusal(queues.drop(name), ['queue_in_use'])
+  expectSame(await queues.drop(name), queue !== undefined)
   if (queue) oracle.drop(queue)
 }

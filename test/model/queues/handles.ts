@@ -48,7 +48,7 @@ export class Handles {
     const own = this.#given.find(({ handle }) => handle === handles[0])?.name
     const name = operation.queue === null ? (own ?? named('a')) : named(operation.queue)
     if (operation.kind === 'delete' && operation.wrong) {
-      return expectRefusal(queues.delete(name, [...handles, 7 as never]), ['invalid_input'])
+      return expectRefusal(queues.ackMany(name, [...handles, 7 as never]), ['invalid_input'])
     }
     const queue = oracle.queue(name)
     if (!queue) return expectRefusal(this.#call(view, name, handles, operation), ['queue_not_found'])
@@ -88,16 +88,16 @@ export class Handles {
 
   async #call({ queues }: View, name: string, handles: string[], operation: Settle): Promise<Outcome> {
     if (operation.kind === 'delete') {
-      const { deleted, failed } = await queues.delete(name, handles)
+      const { acked: deleted, failed } = await queues.ackMany(name, handles)
       return { done: deleted, failed }
     }
     if (operation.kind === 'release') {
       const { delaySeconds, error, dead } = operation
-      const { released, failed } = await queues.release(name, handles, { delaySeconds, error, dead })
+      const { nacked: released, failed } = await queues.nackMany(name, handles, { delaySeconds, error, dead })
       return { done: released, failed }
     }
     const { visibilityTimeoutSeconds } = operation
-    const { extended, failed } = await queues.extend(name, handles, { visibilityTimeoutSeconds })
+    const { extended, failed } = await queues.extendMany(name, handles, { visibilityTimeoutSeconds })
     return { done: extended, failed }
   }
 

@@ -68,7 +68,7 @@ export async function expectPlaces({ oracle, queues }: View, open: readonly Open
   for (const { queue, free, before, come, turn } of open) {
     const given: OracleMessage[] = []
     for (const message of [...before, ...come]) {
-      const there = await queues.getMessage(queue.name, message.id)
+      const there = await queues.message(queue.name, message.id)
       if (there?.state !== 'blocked') given.push(message)
     }
     const first = before.slice(0, given.filter((message) => before.includes(message)).length)

@@ -71,7 +71,7 @@ export class Run implements View {
     } finally {
       this.queues = this.bench.stores[0].queues
       for (const queue of QUEUES) if (await this.queues.get(this.named(queue))) await this.queues.put(this.named(queue))
-      for (const queue of QUEUES) await this.queues.deleteQueue(this.named(queue))
+      for (const queue of QUEUES) await this.queues.drop(this.named(queue))
     }
   }
 
@@ -182,9 +182,9 @@ export class Run implements View {
         return this.#receive(operation)
       case 'deleteMessage': {
         const id = oracle.state.lastId - BigInt(operation.back) > 0n ? oracle.state.lastId - BigInt(operation.back) : 1n
-        if (!queue) return expectRefusal(this.queues.deleteMessage(name, id), ['queue_not_found'])
+        if (!queue) return expectRefusal(this.queues.remove(name, id), ['queue_not_found'])
         const message = oracle.state.messages.find((one) => one.id === id && one.queue === queue.number)
-        expectSame(await this.queues.deleteMessage(name, id), message !== undefined)
+        expectSame(await this.queues.remove(name, id), message !== undefined)
         if (message) oracle.remove(message)
         return expectPlaces(this, oracle.givePlaces(oracle.newTurn()))
       }
@@ -281,7 +281,7 @@ export class Run implements View {
     expectSame(await queues.redrive(name, options), { moved: count })
     const moved = []
     for (const one of able) {
-      const there = await queues.getMessage(one.to.name, one.message.id)
+      const there = await queues.message(one.to.name, one.message.id)
       if (there?.state === 'ready' || there?.state === 'blocked') moved.push(one)
     }
     expectSame(moved.length, count)

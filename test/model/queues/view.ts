@@ -105,7 +105,7 @@ export async function expectPages(view: View, limit: number): Promise<void> {
     if (!queue) continue
     for (const state of STATES) await expectState(view, queue, state, limit)
     for (const message of oracle.state.messages) {
-      const found = await queues.getMessage(queue.name, message.id)
+      const found = await queues.message(queue.name, message.id)
       const isHere = message.queue === queue.number
       expectSame(found && shownOf(found, beginMs), isHere ? expectedOf(oracle, message) : null)
     }

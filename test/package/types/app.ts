@@ -27,7 +27,7 @@ export async function use(source: DataSource): Promise<string[]> {
   createRouter(store, { access: (request, scope) => request.path === '/' || scope === 'read' })
   await new RecentRepository(source).recent('g')
   await new QueueRepository(source.manager).get('q')
-  await new FeedRepository(source).getFeed('f')
+  await new FeedRepository(source).status('f')
   new DataSource({ type: 'mysql', entities: [...entities], migrations: [...migrations] })
   const code: ErrorCode = new RecentnError('conflict').code
   const testing: TestStore = await testStore({ entities: [] })
