@@ -63,12 +63,13 @@ export async function sendAll(
 ): Promise<(Sent[] | RecentnError)[]> {
   const outcomes = await sendEach(tx, memory, requests, isOwn)
   const sent = outcomes.flatMap((outcome) => (outcome instanceof RecentnError ? [] : outcome))
-  const news = sent.filter((one) => one.sent).length
-  tx.afterCommit(memory.counting('messagesSent', news))
-  if (news < sent.length) tx.afterCommit(memory.counting('messagesDeduplicated', sent.length - news))
+  const count = sent.filter((one) => one.sent).length
+  tx.afterCommit(memory.counting('messagesSent', count))
+  if (count < sent.length) tx.afterCommit(memory.counting('messagesDeduplicated', sent.length - count))
   return outcomes
 }
 
+/** In the cheapest of the ways that these requests allow. */
 async function sendEach(
   tx: Tx,
   memory: QueueMemory,
@@ -79,28 +80,35 @@ async function sendEach(
   const quick = plain && (await sendQuickly(tx, memory, requests, plain))
   if (quick !== null) return quick
   const open = isOwn ? plain : null
-  const held = await holdHeads(
-    tx,
-    [...new Set(requests.map(({ queue }) => queue))],
-    open ? startOf(tx, memory, open) : undefined,
-  )
-  const { nowMs } = held
+  const queues = [...new Set(requests.map(({ queue }) => queue))]
+  const held = await holdHeads(tx, queues, open ? startOf(tx, memory, open) : undefined)
   for (const head of held.heads) memory.learn(head)
   const plainly = open && (await sendPlainly(tx, memory, requests, open, held))
-  if (plainly !== null) return plainly
+  return plainly ?? sendFully(tx, memory, requests, held, isOwn)
+}
+
+/** Messages of any kind, whose queues' heads are held. */
+async function sendFully(
+  tx: Tx,
+  memory: QueueMemory,
+  requests: readonly SendRequest[],
+  held: HeldHeads,
+  isOwn: boolean,
+): Promise<(Sent[] | RecentnError)[]> {
+  const { nowMs } = held
   const heads = new Map(held.heads.map((head) => [head.queue, head]))
   const { outcomes, dedups } = await admit(tx, requests, heads, nowMs)
-  const news = outcomes.flatMap((outcome) =>
+  const toInsert = outcomes.flatMap((outcome) =>
     outcome instanceof RecentnError ? [] : outcome.filter(({ sent }) => sent),
   )
-  await lowerAll(tx, news)
-  await remindOfDelayed(tx, memory, news)
-  const given = await enterGroups(tx, news)
-  for (const index of given.blocked) (news[Number(index)] as OutgoingMessage).isBlocked = true
-  const ready = news.filter(({ row, isBlocked }) => row.delayMs === 0 && !isBlocked)
+  await lowerAll(tx, toInsert)
+  await remindOfDelayed(tx, memory, toInsert)
+  const given = await enterGroups(tx, toInsert)
+  for (const index of given.blocked) (toInsert[Number(index)] as OutgoingMessage).isBlocked = true
+  const ready = toInsert.filter(({ row, isBlocked }) => row.delayMs === 0 && !isBlocked)
   const passed = isOwn ? await giveOpenStarts(tx, memory, ready) : null
   if (passed === null) await giveStarts(tx, ready)
-  await insertMessages(tx, news, held)
+  await insertMessages(tx, toInsert, held)
   await saveDedups(tx, dedups, nowMs)
   for (const { level, end } of passed ?? []) await passStarts(tx, level, end)
   await makeNextReady(tx, given, memory)
@@ -181,44 +189,44 @@ async function giveStarts(tx: Tx, ready: readonly OutgoingMessage[]): Promise<vo
   for (const [index, sending] of ready.entries()) sending.start = starts[index] as number
 }
 
-async function lowerAll(tx: Tx, news: readonly OutgoingMessage[]): Promise<void> {
+async function lowerAll(tx: Tx, toInsert: readonly OutgoingMessage[]): Promise<void> {
   const shortest = new Map<QueueHead, number>()
-  for (const { head, row } of news) {
+  for (const { head, row } of toInsert) {
     const asked = row.visibilityTimeoutSeconds
     if (asked !== null) shortest.set(head, Math.min(asked, shortest.get(head) ?? asked))
   }
   for (const [head, seconds] of shortest) await lowerShortest(tx, head, seconds)
 }
 
-async function remindOfDelayed(tx: Tx, memory: QueueMemory, news: readonly OutgoingMessage[]): Promise<void> {
+async function remindOfDelayed(tx: Tx, memory: QueueMemory, toInsert: readonly OutgoingMessage[]): Promise<void> {
   const first = new Map<bigint, number>()
-  for (const { head, row } of news) {
+  for (const { head, row } of toInsert) {
     if (row.delayMs > 0) first.set(head.id, Math.min(row.delayMs, first.get(head.id) ?? row.delayMs))
   }
   for (const [id, delayMs] of first) await memory.reminders.remind(tx, id, delayMs)
 }
 
-async function insertMessages(tx: Tx, news: readonly OutgoingMessage[], held: HeldHeads): Promise<void> {
-  const chunks = insertChunks(news, ({ row }) => row)
+async function insertMessages(tx: Tx, toInsert: readonly OutgoingMessage[], held: HeldHeads): Promise<void> {
+  const chunks = insertChunks(toInsert, ({ row }) => row)
   for (const chunk of chunks) await insertChunk(tx, chunk, held)
 }
 
-async function insertChunk(tx: Tx, news: readonly OutgoingMessage[], { nowMs, stride }: HeldHeads): Promise<void> {
+async function insertChunk(tx: Tx, toInsert: readonly OutgoingMessage[], { nowMs, stride }: HeldHeads): Promise<void> {
   const { engine } = tx
-  const { columns, withOwn } = insertedColumns(news.map(({ row }) => row))
-  const hasPlaces = news.some(({ head }) => isLimited(head))
+  const { columns, withOwn } = insertedColumns(toInsert.map(({ row }) => row))
+  const hasPlaces = toInsert.some(({ head }) => isLimited(head))
   const { sql, parameters } = engine.insert(
     (values) =>
       `INSERT INTO ${tx.tables.queueMessages} (${columns}${hasPlaces ? ', group_place' : ''}) VALUES ${values}`,
-    news.map((sending) => {
+    toInsert.map((sending) => {
       const values = withOwn(columnsOf(sending, nowMs), sending.row)
       if (hasPlaces) values.push(groupPlaceOf(sending))
       return values
     }),
   )
   const [answer] = await tx.together([{ sql: returningIds(engine, sql), parameters }])
-  const ids = idsOf(tx, answer as StatementAnswer, news.length, stride)
-  for (const [index, sending] of news.entries()) sending.id = ids[index] as bigint
+  const ids = idsOf(tx, answer as StatementAnswer, toInsert.length, stride)
+  for (const [index, sending] of toInsert.entries()) sending.id = ids[index] as bigint
 }
 
 /** The limit under which it has a place of its group; null if it has none. */
