@@ -24,12 +24,12 @@ export interface NewItem<Payload = unknown> {
 }
 
 export interface NewGroupItem<Payload = unknown> {
-  group: string
   member?: string | null | undefined
   /** Any JSON value of at most 64 KiB and 64 levels; stored and given back unchanged. */
   payload?: Payload | undefined
   occurredAt?: Date | null | undefined
   eventId?: string | null | undefined
+  group: string
 }
 
 export interface Batch<Payload = unknown> {
@@ -166,23 +166,25 @@ export interface PolicyPage {
   nextAfter: string | null
 }
 
+/** A setting that is left out gets its default: `visibilityTimeoutSeconds` 30, `maxReceives` 5, `onDelete` `remove`; the others null. */
 export interface QueueSettings {
-  /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
+  /** How long a receiver has a message for itself. 0 to 43200. */
   visibilityTimeoutSeconds?: number | null | undefined
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
+  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit. 1 to 1000000. */
   maxReceives?: number | null | undefined
-  /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
+  /** Where dead messages go: a queue that exists. Null: they stay, with the state `dead`. */
   deadLetterQueue?: string | null | undefined
-  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  /** What happens to a message that its receiver deletes. */
   onDelete?: 'remove' | 'archive' | null | undefined
-  /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
+  /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
   retentionSeconds?: number | null | undefined
-  /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit, which is what it is when left out. 1 to 1000. */
+  /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit. 1 to 1000. */
   groupConcurrency?: number | null | undefined
-  /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit, which is what it is when left out. 1 to 10000000. */
+  /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit. 1 to 10000000. */
   maxMessages?: number | null | undefined
 }
 
+/** A setting that is left out stays as it is. */
 export interface QueueChanges {
   /** How long a receiver has a message for itself. 0 to 43200. */
   visibilityTimeoutSeconds?: number | undefined
@@ -202,19 +204,19 @@ export interface QueueChanges {
 
 export interface Queue {
   queue: string
-  /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
+  /** How long a receiver has a message for itself. 0 to 43200. */
   visibilityTimeoutSeconds: number
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
+  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit. 1 to 1000000. */
   maxReceives: number | null
-  /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
+  /** Where dead messages go: a queue that exists. Null: they stay, with the state `dead`. */
   deadLetterQueue: string | null
-  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  /** What happens to a message that its receiver deletes. */
   onDelete: 'remove' | 'archive'
-  /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
+  /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
-  /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit, which is what it is when left out. 1 to 1000. */
+  /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit. 1 to 1000. */
   groupConcurrency: number | null
-  /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit, which is what it is when left out. 1 to 10000000. */
+  /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit. 1 to 10000000. */
   maxMessages: number | null
   /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
@@ -223,19 +225,19 @@ export interface Queue {
 
 export interface QueueStatus {
   queue: string
-  /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
+  /** How long a receiver has a message for itself. 0 to 43200. */
   visibilityTimeoutSeconds: number
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
+  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit. 1 to 1000000. */
   maxReceives: number | null
-  /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
+  /** Where dead messages go: a queue that exists. Null: they stay, with the state `dead`. */
   deadLetterQueue: string | null
-  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  /** What happens to a message that its receiver deletes. */
   onDelete: 'remove' | 'archive'
-  /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
+  /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
-  /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit, which is what it is when left out. 1 to 1000. */
+  /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit. 1 to 1000. */
   groupConcurrency: number | null
-  /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit, which is what it is when left out. 1 to 10000000. */
+  /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit. 1 to 10000000. */
   maxMessages: number | null
   /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
@@ -254,12 +256,12 @@ export interface QueuePage {
 }
 
 export interface Redrive {
+  /** True: nothing changes, and the answer is the number of messages that would be affected now. */
+  dryRun?: boolean | null | undefined
   /** Only these messages. */
   ids?: readonly bigint[] | null | undefined
   /** Maximum number of messages; all when left out. */
   limit?: number | null | undefined
-  /** True: nothing changes, and the answer is the number of messages that would be affected now. */
-  dryRun?: boolean | null | undefined
 }
 
 export interface Promote {
@@ -437,16 +439,6 @@ export interface MessagePage<Body = unknown> {
 }
 
 export interface NewSchedule<Body = unknown> {
-  /** The queue that gets the messages. It must exist. */
-  queue: string
-  /** A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. Either this or `everySeconds`. */
-  cron?: string | null | undefined
-  /** The time between two ticks. Either this or `cron`. 1 to 315360000. */
-  everySeconds?: number | null | undefined
-  /** The IANA name of the time zone of `cron`; `UTC` when left out. */
-  timeZone?: string | null | undefined
-  /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
-  missed?: 'send-once' | 'skip' | null | undefined
   /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
   body: Body
   /** The time until the message is handed out. 0 to 315360000; `0` when left out. */
@@ -461,6 +453,16 @@ export interface NewSchedule<Body = unknown> {
   messageGroup?: string | null | undefined
   /** Up to 14. Each message also has `recentn.schedule`, the name of the schedule, and `recentn.tick`, the planned time. */
   attributes?: Readonly<Record<string, string>> | null | undefined
+  /** The queue that gets the messages. It must exist. */
+  queue: string
+  /** A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. Either this or `everySeconds`. */
+  cron?: string | null | undefined
+  /** The time between two ticks. Either this or `cron`. 1 to 315360000. */
+  everySeconds?: number | null | undefined
+  /** The IANA name of the time zone of `cron`; `UTC` when left out. */
+  timeZone?: string | null | undefined
+  /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
+  missed?: 'send-once' | 'skip' | null | undefined
 }
 
 export interface Schedule<Body = unknown> {
@@ -471,7 +473,6 @@ export interface Schedule<Body = unknown> {
   everySeconds: number | null
   /** Null without `cron`. */
   timeZone: string | null
-  /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
   missed: 'send-once' | 'skip'
   delaySeconds: number
   /** 0 to 43200. */
@@ -504,7 +505,6 @@ export interface ListedSchedule {
   everySeconds: number | null
   /** Null without `cron`. */
   timeZone: string | null
-  /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
   missed: 'send-once' | 'skip'
   delaySeconds: number
   /** 0 to 43200. */

@@ -1,19 +1,7 @@
 /** What feeds are given. */
-import { body, type Field, list, optional, required, rulesOf, type Schema } from './field'
+import { list, optional, required, rulesOf, type Schema } from './field'
 import { waitSeconds } from './queues'
-import {
-  ANSWER_BYTES,
-  defaulted,
-  digits,
-  FORM,
-  flag,
-  MAX_BATCH,
-  NAME,
-  PAGE_LIMIT,
-  PREFIX,
-  SIGNAL,
-  VALUE,
-} from './rules'
+import { ANSWER_BYTES, digits, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE } from './rules'
 
 /** The feed of the groups of recent items, where the store was opened with `recentGroupsFeed`. */
 export const RECENT_GROUPS = 'recent-groups'
@@ -45,27 +33,14 @@ export const CURSOR_SCHEMA: Schema = {
   description: 'How far a consumer is: "0" is the beginning. Opaque; it may be greater than any sync id.',
 }
 
-export const NEW_VALUE = body('NewValue', { value: required(VALUE) })
-export const NEW_ENTRY = body('NewEntry', { key: required(NAME), value: required(VALUE) })
-export const NEW_ENTRIES = body('NewEntries', { entries: required(list(NEW_ENTRY, MAX_BATCH)) })
+export const newEntry = { key: required(NAME), value: required(VALUE) }
+export const NEW_ENTRY_RULES = rulesOf(newEntry)
 
-const keyPrefix: Field<string> = {
-  ...PREFIX,
-  schema: { ...PREFIX.schema, description: 'What the keys begin with; "" is all of them.' },
-}
-export const REPUBLISH = body(
-  'Republish',
-  { keys: optional(list(NAME, MAX_BATCH)), prefix: optional(keyPrefix) },
-  'Exactly one of the two.',
-)
+export const KEYS = list(NAME, MAX_BATCH)
+export const selection = { keys: optional(KEYS), prefix: optional(PREFIX) }
+export const SELECTION_RULES = rulesOf(selection)
 
-const force = optional(defaulted(flag(), false, 'Backwards too.'))
-const from = optional(
-  CURSOR,
-  'The cursor that the finished page was read from. If the stored cursor was put back before it meanwhile, it stays there.',
-)
-export const putConsumerOptions = { force, from }
-export const NEW_CURSOR = body('NewCursor', { cursor: required(CURSOR), ...putConsumerOptions })
+export const putConsumerOptions = { force: optional(flag()), from: optional(CURSOR) }
 export const PUT_CONSUMER_RULES = rulesOf(putConsumerOptions)
 
 const values = optional(FORM)

@@ -1,6 +1,6 @@
 /**
- * What the definitions in this folder are made of. A definition says once what may be given: the library's check, the DTO
- * that class-validator judges, the reading of a request's body and its schema in the OpenAPI document are made from it.
+ * What arguments and bodies are made of: kinds of values, each defined once. The library checks its arguments by them, and the
+ * DTOs in `src/http/dto` are written with them.
  */
 import { type Fault, invalidInput } from '../errors'
 import { unknownDetail } from './nearest'
@@ -24,58 +24,36 @@ export interface Field<T = unknown> {
   /** Any JSON value, which is kept as its text. */
   readonly isJson?: true
   /** What each element of a list is. */
-  readonly element?: Field | Body
-  /** The definition of an object inside another one. */
-  readonly body?: Body
+  readonly element?: Field
+  /** The DTO of an object. */
+  readonly dto?: DtoClass
   /** For TypeScript only. */
   readonly type?: T
 }
 
-/** What null says on the wire: nothing, a value of its own (such as no limit), a JSON value, or it is a fault. */
-export type NullMeaning = 'left out' | 'kept' | 'value' | 'refused'
+/**
+ * What all DTOs extend. One that the server hands on was judged when it was read, by rules that refuse all that the library's
+ * refuse: the library does not judge it again. The package exports none.
+ */
+export abstract class Judged {
+  declare protected readonly judged: true
+}
+export type DtoClass<D extends Judged = Judged> = new () => D
 
-/** A field by its name in an object: whether it must be given, and what null says. */
+/** A member of an argument, and whether it must be given. */
 export interface Member<T = unknown, Required extends boolean = boolean> {
-  readonly field: Field<T>
-  readonly isRequired: Required
-  readonly null: NullMeaning
-  /** What the library's arguments are checked by. */
   readonly rule: Rule
-  /** Null: the document does not show it. */
-  readonly schema: Schema | null
+  readonly isRequired: Required
+  /** For TypeScript only. */
+  readonly type?: T
 }
 export type Members = Readonly<Record<string, Member>>
-
-type ValueOf<M> = M extends Member<infer T> ? T : never
-type IsShown<M> = [ValueOf<M>] extends [never] ? false : true
-
-/** What the library takes for these members. */
-export type InputOf<M extends Members> = {
-  [Name in keyof M as M[Name] extends Member<unknown, true> ? Name : never]: ValueOf<M[Name]>
-} & {
-  [Name in keyof M as M[Name] extends Member<unknown, true> ? never : IsShown<M[Name]> extends true ? Name : never]?:
-    | ValueOf<M[Name]>
-    | undefined
-}
-
-/** A JSON body, or an element of one: a component of the OpenAPI document. */
-export interface Body<M extends Members = Members> {
-  readonly name: string
-  readonly members: M
-  readonly rules: Rules
-  readonly schema: Schema
-}
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
 
-const described = (schema: Schema, description: string | undefined): Schema =>
-  description === undefined ? schema : { ...schema, description }
-
-/** Must be given. `description` is what the document says of this use of the field. */
-export function required<T>(field: Field<T>, description?: string): Member<T, true> {
-  const schema = described(field.schema, description)
-  return { field, isRequired: true, null: field.isJson ? 'value' : 'refused', rule: field.fault, schema }
+export function required<T>({ fault }: Field<T>): Member<T, true> {
+  return { rule: fault, isRequired: true }
 }
 
 /** The same field, whose fault is that it is required where it was left out. */
@@ -83,29 +61,19 @@ export function stated<T>(field: Field<T>): Field<T> {
   return { ...field, fault: (value) => (value === undefined ? 'is required' : field.fault(value)) }
 }
 
-/** May be left out. In the library null is a fault; on the wire it says the same as leaving it out. */
-export function optional<T>(field: Field<T>, description?: string): Member<T, false> {
-  const { fault } = field
-  const rule: Rule = (value) => (value === undefined ? null : fault(value))
-  return { field, isRequired: false, null: 'left out', rule, schema: described(orNull(field.schema), description) }
+/** May be left out; null is a fault. */
+export function optional<T>({ fault }: Field<T>): Member<T, false> {
+  return { rule: (value) => (value === undefined ? null : fault(value)), isRequired: false }
 }
 
 /** May be left out, or be null. */
-export function nullable<T>(field: Field<T>, description?: string): Member<T | null, false> {
-  const { fault } = field
-  const rule: Rule = (value) => (value === undefined || value === null ? null : fault(value))
-  const schema = described(field.isJson ? field.schema : orNull(field.schema), description)
-  return { field, isRequired: false, null: 'kept', rule, schema }
-}
-
-/** May be left out, and is never null, on the wire either. */
-export function notNull<T>(field: Field<T>, description?: string): Member<T, false> {
-  return { ...optional(field), null: 'refused', schema: described(field.schema, description) }
+export function nullable<T>({ fault }: Field<T>): Member<T | null, false> {
+  return { rule: (value) => (value === undefined || value === null ? null : fault(value)), isRequired: false }
 }
 
 /** Known only to be refused with advice. */
 export function refused(advice: string): Member<never, false> {
-  return { ...notNull<never>({ fault: () => advice, schema: {} }), schema: null }
+  return optional<never>({ fault: () => advice, schema: {} })
 }
 
 export function rulesOf(members: Members): Rules {
@@ -123,32 +91,11 @@ export function optionRules<T extends object>(
   return new Map(entries.map(([name, field]) => [name, ruleOf(name, field)]))
 }
 
-/** The schema of a request: what is not known is refused. */
-export function body<M extends Members>(name: string, members: M, description?: string): Body<M> {
-  const shown = Object.entries(members).filter(([, { schema }]) => schema !== null)
-  const names = shown.filter(([, { isRequired }]) => isRequired).map(([each]) => each)
-  const schema = {
-    type: 'object',
-    properties: Object.fromEntries(shown.map(([each, member]) => [each, member.schema])),
-    ...(names.length > 0 && { required: names }),
-    additionalProperties: false,
-  }
-  return { name, members, rules: rulesOf(members), schema: described(schema, description) }
-}
-
-/** An object of this definition inside of another one. Its members are judged one by one, so that each fault has its place. */
-export function inside<M extends Members>(definition: Body<M>): Field<InputOf<M>> {
-  return { fault: () => null, schema: ref(definition.name), body: definition }
-}
-
 /** A list of 1 to `max`. Its elements are judged one by one, so that each fault has its place. */
-export function list<M extends Members>(element: Body<M>, max: number): Field<readonly InputOf<M>[]>
-export function list<T>(element: Field<T>, max: number): Field<readonly T[]>
-export function list(element: Body | Field, max: number): Field<readonly unknown[]> {
-  const items = 'members' in element ? ref(element.name) : element.schema
+export function list<T>(element: Field<T>, max: number): Field<readonly T[]> {
   return {
     fault: (value) => (isList(value, max) ? null : `must be a list of 1 to ${max}`),
-    schema: { type: 'array', items, minItems: 1, maxItems: max },
+    schema: { type: 'array', items: element.schema, minItems: 1, maxItems: max },
     element,
   }
 }
@@ -176,6 +123,7 @@ export function escaped(key: string): string {
 
 /** Adds the faults of an object whose members each have a rule; a member without a rule is a fault. */
 export function addFaults(faults: Fault[], value: unknown, rules: Rules, at: string): void {
+  if (value instanceof Judged) return
   if (typeof value !== 'object' || value === null) {
     faults.push({ pointer: at, detail: 'must be an object' })
     return

@@ -1,12 +1,11 @@
 /** What groups of recent items are given. */
-import { body, type Field, inside, list, nullable, optional, required, rulesOf, stated } from './field'
+import { type Field, nullable, optional, required, rulesOf, stated } from './field'
 import {
   ANSWER_BYTES,
   defaulted,
   FORM,
   flag,
   ID,
-  MAX_BATCH,
   MAX_CAPACITY,
   MAX_TTL_SECONDS,
   MODES,
@@ -26,50 +25,26 @@ import {
 export const MAX_GROUPS = 100
 export const MAX_EXCLUDED = 100
 
-const newItem = {
+export const newItem = {
   member: nullable(NAME),
   payload: nullable(PAYLOAD),
   occurredAt: nullable(TIME),
   eventId: nullable(NAME),
 }
-export const NEW_ITEM = body('NewItem', newItem)
-export const NEW_GROUP_ITEM = body('NewGroupItem', { group: required(NAME), ...newItem })
-export const BATCH = body('Batch', { items: required(list(NEW_GROUP_ITEM, MAX_BATCH)) })
+export const newGroupItem = { group: required(NAME), ...newItem }
+export const NEW_ITEM_RULES = rulesOf(newItem)
+export const NEW_GROUP_ITEM_RULES = rulesOf(newGroupItem)
 
 export const CAPACITY = whole(1, MAX_CAPACITY)
 export const MODE = oneOf(MODES)
 export const TTL_SECONDS = whole(1, MAX_TTL_SECONDS)
-const times = {
-  ttlSeconds: nullable(TTL_SECONDS),
-  forgetEmptySeconds: nullable(
-    TTL_SECONDS,
-    'Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0.',
-  ),
-}
-
-export const OWN_SETTINGS = body('OwnSettings', { capacity: optional(CAPACITY), mode: optional(MODE), ...times })
-export const NEW_SETTINGS = body('NewSettings', {
-  ...OWN_SETTINGS.members,
-  replaces: nullable(
-    inside(OWN_SETTINGS),
-    "The group's own settings as the caller knows them; null: there is no such group. Where they are others by now, " +
-      'nothing is changed, and the answer is 409 `settings_changed`. Without it they are replaced whatever they are.',
-  ),
-})
-export const POLICY_SETTINGS = body('PolicySettings', {
-  capacity: required(stated(CAPACITY)),
-  mode: required(stated(MODE)),
-  ...times,
-})
-export const NEW_POLICY = body('NewPolicy', {
-  ...POLICY_SETTINGS.members,
-  replaces: nullable(
-    inside(POLICY_SETTINGS),
-    'The policy as the caller knows it; null: there is none. Where it is another one by now, nothing is changed, and ' +
-      'the answer is 409 `settings_changed`. Without it the policy is replaced whatever it is.',
-  ),
-})
-export const REPLACING_RULES = rulesOf({ replaces: nullable(inside(OWN_SETTINGS)) })
+const times = { ttlSeconds: nullable(TTL_SECONDS), forgetEmptySeconds: nullable(TTL_SECONDS) }
+export const ownSettings = { capacity: optional(CAPACITY), mode: optional(MODE), ...times }
+export const policySettings = { capacity: required(stated(CAPACITY)), mode: required(stated(MODE)), ...times }
+export const OWN_SETTINGS_RULES = rulesOf(ownSettings)
+export const POLICY_SETTINGS_RULES = rulesOf(policySettings)
+/** What is in it has rules of its own. */
+export const REPLACING_RULES = rulesOf({ replaces: nullable({ fault: () => null, schema: {} }) })
 
 const EXCLUDED: Field<readonly string[]> = {
   fault(value) {

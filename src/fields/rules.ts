@@ -181,7 +181,7 @@ export const FORM: Field<(typeof FORMS)[number]> = {
 }
 
 /** Any JSON value whose text has at most `maxBytes` in UTF-8. A `JsonText` is checked for its size only. */
-export function json(maxBytes: number): Field<unknown> {
+export function json(maxBytes: number): Field & { readonly isJson: true } {
   const [kib, depth] = [maxBytes / 1024, MAX_JSON_DEPTH]
   return {
     fault(value) {

@@ -1,23 +1,26 @@
 /** What schedules are given: when messages are sent, and what they say. */
 import type { Fault } from '../errors'
 import { wallClockMs } from '../real-time'
-import { body, type Field, nullable, optional, refused, required, rulesOf } from './field'
-import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, sendOptions } from './queues'
-import { defaulted, NAME, oneOf, PREFIX, page, VALUE, whole } from './rules'
+import { type Field, nullable, optional, refused, required, rulesOf } from './field'
+import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, newMessage } from './queues'
+import { NAME, oneOf, PREFIX, page, whole } from './rules'
 import { cronFault, MISSED, silenceFault, timeZoneFault } from './ticks'
 
 /** The attributes by which a message says which schedule and which tick it is from. */
 export const SCHEDULE_ATTRIBUTE = 'recentn.schedule'
 export const TICK_ATTRIBUTE = 'recentn.tick'
 const OWN_ATTRIBUTES = [SCHEDULE_ATTRIBUTE, TICK_ATTRIBUTE]
-const MAX_GIVEN = MAX_ATTRIBUTES - OWN_ATTRIBUTES.length
+export const MAX_GIVEN = MAX_ATTRIBUTES - OWN_ATTRIBUTES.length
 
-const CRON: Field<string> = { fault: cronFault, schema: { type: 'string', minLength: 1, maxLength: 191 } }
-const TIME_ZONE: Field<string> = { fault: timeZoneFault, schema: { type: 'string', minLength: 1, maxLength: 64 } }
-const EVERY_SECONDS = whole(1, MAX_DELAY_SECONDS)
+export const CRON: Field<string> = { fault: cronFault, schema: { type: 'string', minLength: 1, maxLength: 191 } }
+export const TIME_ZONE: Field<string> = {
+  fault: timeZoneFault,
+  schema: { type: 'string', minLength: 1, maxLength: 64 },
+}
+export const EVERY_SECONDS = whole(1, MAX_DELAY_SECONDS)
 
 const given = attributesField(MAX_GIVEN)
-const ATTRIBUTES: Field<Readonly<Record<string, string>>> = {
+export const OTHER_ATTRIBUTES: Field<Readonly<Record<string, string>>> = {
   ...given,
   fault(value) {
     const fault = given.fault(value)
@@ -27,32 +30,19 @@ const ATTRIBUTES: Field<Readonly<Record<string, string>>> = {
   },
 }
 
-const { dedupId: _, attributes: __, ...message } = sendOptions
-
-export const NEW_SCHEDULE = body('NewSchedule', {
-  queue: required(NAME, 'The queue that gets the messages. It must exist.'),
-  cron: nullable(
-    CRON,
-    'A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. ' +
-      'Either this or `everySeconds`.',
-  ),
-  everySeconds: nullable(EVERY_SECONDS, 'The time between two ticks. Either this or `cron`.'),
-  timeZone: nullable(TIME_ZONE, 'The IANA name of the time zone of `cron`; `UTC` when left out.'),
-  missed: optional(
-    defaulted(
-      oneOf(MISSED),
-      'send-once',
-      'If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none.',
-    ),
-  ),
-  body: required(VALUE),
-  ...message,
-  attributes: nullable(
-    ATTRIBUTES,
-    `Up to ${MAX_GIVEN}. Each message also has \`${SCHEDULE_ATTRIBUTE}\`, the name of the schedule, and \`${TICK_ATTRIBUTE}\`, the planned time.`,
-  ),
-  dedupId: refused('must not be given: each tick is sent once'),
-})
+export const MISSED_TICKS = oneOf(MISSED)
+export const NO_DEDUP_ID = 'must not be given: each tick is sent once'
+export const newSchedule = {
+  ...newMessage,
+  queue: required(NAME),
+  cron: nullable(CRON),
+  everySeconds: nullable(EVERY_SECONDS),
+  timeZone: nullable(TIME_ZONE),
+  missed: optional(MISSED_TICKS),
+  attributes: nullable(OTHER_ATTRIBUTES),
+  dedupId: refused(NO_DEDUP_ID),
+}
+export const NEW_SCHEDULE_RULES = rulesOf(newSchedule)
 
 interface TimingGiven {
   cron?: unknown

@@ -1,13 +1,16 @@
 /** A body is read without class-validator exactly where class-validator finds no fault in its DTO, and as it was written. */
+import { validateSync } from 'class-validator'
 import fc from 'fast-check'
 import type { Fault } from '../../src/errors'
-import * as feeds from '../../src/fields/feeds'
-import type { Body } from '../../src/fields/field'
-import * as groups from '../../src/fields/groups'
-import * as queues from '../../src/fields/queues'
+import { type DtoClass, Judged } from '../../src/fields/field'
+import { componentName, membersOf } from '../../src/http/dto/dto'
+import * as feeds from '../../src/http/dto/feeds'
+import * as groups from '../../src/http/dto/groups'
+import * as queues from '../../src/http/dto/queues'
+import * as schedules from '../../src/http/dto/schedules'
 import type { JsonBody } from '../../src/http/input/body'
 import { wholeSource } from '../../src/http/input/json-source'
-import { addFaults, isObject, readBody } from '../../src/http/input/read'
+import { addFaults, readBody } from '../../src/http/input/read'
 import { JsonText } from '../../src/json'
 import { json, key, name, object, time } from './support/json-texts'
 
@@ -77,17 +80,24 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
   key: name,
   value,
   force: fc.constantFrom('true', 'false', 'null'),
+  queue: name,
+  cron: orNull(fc.constantFrom('"30 2 * * *"', '"never"')),
+  everySeconds: whole(1, 315_360_000),
+  timeZone: orNull(fc.constantFrom('"UTC"', '"Europe/Berlin"', '"Mars/North"')),
+  missed: words('send-once', 'skip'),
 }
 
-/** A body by its definition: the members that it must have and some others; now and then any member with anything. */
-function textOf({ members }: Body): fc.Arbitrary<string> {
-  const needed = Object.keys(members).filter((each) => members[each]?.isRequired)
+/** A body by its DTO: the members that it must have and some others; now and then any member with anything. */
+function textOf(dto: DtoClass): fc.Arbitrary<string> {
+  const members = membersOf(dto)
+  const names = [...members.keys()]
+  const needed = names.filter((each) => members.get(each)?.isRequired)
   const memberText = (each: string) => (memberOf(each) ?? json).map((text) => `"${each}": ${text}`)
   const memberOf = (each: string) => {
-    const element = members[each]?.field.element
-    return element && 'members' in element ? listOf(element) : USUAL[each]
+    const element = members.get(each)?.field.element
+    return element?.dto ? listOf(element.dto) : USUAL[each]
   }
-  const any = Object.keys(members).length === 0 ? fc.constant('') : fc.constantFrom(...Object.keys(members))
+  const any = names.length === 0 ? fc.constant('') : fc.constantFrom(...names)
   const stray = fc
     .tuple(
       fc.oneof(
@@ -112,51 +122,53 @@ function textOf({ members }: Body): fc.Arbitrary<string> {
   )
 }
 
-function listOf(element: Body): fc.Arbitrary<string> {
+function listOf(element: DtoClass): fc.Arbitrary<string> {
   return fc.array(textOf(element), { minLength: 1, maxLength: 4 }).map((texts) => `[${texts.join(', ')}]`)
 }
 
 /** Whether the body is valid, on which both must agree. */
-function agrees(definition: Body, body: JsonBody): boolean {
+function agrees(dto: DtoClass, body: JsonBody): boolean {
   const judged: Fault[] = []
-  addFaults(definition, body.value, '', judged, wholeSource(body))
+  addFaults(dto, body.value, '', judged, wholeSource(body))
   const told: Fault[] = []
-  const read = readBody(definition, body, told)
+  const read = readBody(dto, body, told)
   expect(told).toEqual(judged)
-  if (told.length === 0) expectRead(definition, read, body)
+  expect(read).toBeInstanceOf(dto)
+  if (told.length === 0) expectRead(dto, read as object as Record<string, unknown>, body)
   return told.length === 0
 }
 
 /** What is read has the members that were given, JSON as its text. */
-function expectRead({ members }: Body, read: Record<string, unknown>, { value: given, text }: JsonBody): void {
+function expectRead(dto: DtoClass, read: Record<string, unknown>, { value: given, text }: JsonBody): void {
+  const members = membersOf(dto)
   for (const [each, one] of Object.entries(given as Record<string, unknown>)) {
-    const { field, null: meaning } = members[each] ?? {}
+    const { field, null: meaning } = members.get(each) ?? {}
     if (field?.isJson && one !== undefined && (one !== null || meaning === 'value')) {
       expect(read[each]).toBeInstanceOf(JsonText)
       // What only a parser of the app gives is written as JSON.stringify does.
       if (text !== null) expect((read[each] as JsonText).parse()).toEqual(one)
     } else if (field?.wire && one) expect(read[each]).toEqual(field.wire.read(one))
-    else if (!field?.body && !field?.element && one !== null) expect(read[each]).toEqual(one)
+    else if (!field?.dto && !field?.element && one !== null) expect(read[each]).toEqual(one)
     else if (meaning === 'left out' && one === null) expect(read).not.toHaveProperty(each)
     else if (meaning === 'kept' && one === null) expect(read[each]).toBeNull()
   }
 }
 
-const definitions = [...Object.values(groups), ...Object.values(queues), ...Object.values(feeds)].filter(
-  (each): each is Body => isObject(each) && 'members' in each,
-)
+const dtos = [groups, queues, feeds, schedules]
+  .flatMap((each): unknown[] => Object.values(each))
+  .filter((each): each is DtoClass => typeof each === 'function' && each.prototype instanceof Judged)
 
 describe('the reading of a body and the DTO of class-validator agree', () => {
-  test.each(definitions.map((each) => [each.name, each] as const))('on %s', (_name, definition) => {
+  test.each(dtos.map((each) => [componentName(each), each] as const))('on %s', (name, dto) => {
     const valid = { count: 0 }
-    const numRuns = definition.name === 'NoFields' ? 100 : 400
-    const property = fc.property(textOf(definition), (text) => {
+    const numRuns = name === 'NoFields' ? 100 : 400
+    const property = fc.property(textOf(dto), (text) => {
       const parsed = JSON.parse(text)
       for (const body of [
         { value: parsed, text },
         { value: parsed, text: null },
       ]) {
-        if (agrees(definition, body)) valid.count++
+        if (agrees(dto, body)) valid.count++
       }
     })
     fc.assert(property, { numRuns })
@@ -166,17 +178,17 @@ describe('the reading of a body and the DTO of class-validator agree', () => {
   })
 
   test.each([
-    [groups.BATCH, 'items', { group: 'g' }],
-    [queues.MESSAGES, 'messages', { body: 1 }],
-    [feeds.NEW_ENTRIES, 'entries', { key: 'k', value: null }],
-    [queues.RECEIPTS, 'receiptHandles', 'handle'],
-  ] as const)('on how many are in a list: %#', (definition, list, element) => {
+    [groups.BatchDto, 'items', { group: 'g' }],
+    [queues.MessagesDto, 'messages', { body: 1 }],
+    [feeds.NewEntriesDto, 'entries', { key: 'k', value: null }],
+    [queues.ReceiptsDto, 'receiptHandles', 'handle'],
+  ] as const)('on how many are in a list: %#', (dto, list, element) => {
     for (const length of [0, 1, 2, 999, 1000, 1001]) {
       const body = { value: { [list]: Array.from({ length }, () => element) }, text: null }
-      expect(agrees(definition as Body, body)).toBe(length >= 1 && length <= 1000)
+      expect(agrees(dto, body)).toBe(length >= 1 && length <= 1000)
     }
     for (const given of [{ length: 1, 0: element }, 'list', 7, null]) {
-      expect(agrees(definition as Body, { value: { [list]: given }, text: null })).toBe(false)
+      expect(agrees(dto, { value: { [list]: given }, text: null })).toBe(false)
     }
   })
 
@@ -209,13 +221,26 @@ describe('the reading of a body and the DTO of class-validator agree', () => {
       ...[...odd, ...written].map((one) => ({ key: 'k', value: one })),
       ...[...odd, ...written].map((one) => ({ body: 1, priority: one })),
     ]
-    for (const definition of definitions) {
-      const lists = Object.keys(definition.members).filter((each) => definition.members[each]?.field.element)
+    for (const dto of dtos) {
+      const lists = [...membersOf(dto)].filter(([, { field }]) => field.element).map(([each]) => each)
       for (const value of values) {
-        agrees(definition, { value, text: null })
-        for (const list of lists) agrees(definition, { value: { [list]: [value] }, text: null })
+        agrees(dto, { value, text: null })
+        for (const list of lists) agrees(dto, { value: { [list]: [value] }, text: null })
       }
     }
-    expect(readBody(groups.NEW_ITEM, { value: inherited, text: null }, [])).toEqual({})
+    expect(readBody(groups.NewItemDto, { value: inherited, text: null }, [])).toEqual({})
   })
+})
+
+test.each([
+  [new groups.NewItemDto(), { member: '', payload: 1 }, 'must not be empty'],
+  [new queues.QueueChangesDto(), { onDelete: null }, 'must be one of remove, archive'],
+  [new queues.QueueSettingsDto(), { onDelete: null, maxReceives: 1, paused: true }, expect.any(String)],
+  [new queues.MessagesDto(), { messages: [] }, 'must be a list of 1 to 1000'],
+  [new queues.MessagesDto(), { messages: [{ body: 1 }, {}] }, '/1/body: is required'],
+  [new queues.ReceiptsDto(), { receiptHandles: ['a', 7] }, '/1: must be a string'],
+  [new groups.NewPolicyDto(), { capacity: 0, mode: 'history' }, 'must be a whole number from 1 to 10000'],
+  [new groups.NewSettingsDto(), { replaces: { mode: 7 } }, '/mode: must be one of history, distinct'],
+])('class-validator alone judges a DTO: %p', (dto, given, valid) => {
+  expect(validateSync(Object.assign(dto, given)).map((error) => error.constraints)).toEqual([{ valid }])
 })

@@ -1,19 +1,26 @@
 /**
- * Nothing here runs: the public types, which say to a user what each member is, and the definitions in `src/fields`, by which
- * members are checked, must have the same members with the same types. Where one of them lacks a member, this file does not
- * compile.
+ * Nothing here runs: the public types, which say to a user what each member is, the definitions in `src/fields`, by which the
+ * library checks members, and the DTOs, as which the server reads them, must have the same members with the same types. Where
+ * one of them lacks a member, this file does not compile.
  */
 import type * as feeds from '../../src/fields/feeds'
-import type { InputOf, Members } from '../../src/fields/field'
+import type { Member, Members } from '../../src/fields/field'
 import type * as groups from '../../src/fields/groups'
 import type { newKey } from '../../src/fields/keys'
 import type { openOptions, storeOptions } from '../../src/fields/options'
 import type * as queues from '../../src/fields/queues'
 import type { page } from '../../src/fields/rules'
+import type { newSchedule } from '../../src/fields/schedules'
+import type * as feedDtos from '../../src/http/dto/feeds'
+import type * as groupDtos from '../../src/http/dto/groups'
+import type * as queueDtos from '../../src/http/dto/queues'
+import type { NewScheduleDto } from '../../src/http/dto/schedules'
+import type { JsonText } from '../../src/json'
 import type * as Feeds from '../../src/repositories/feeds/types'
 import type { NewKey } from '../../src/repositories/keys/types'
 import type * as Queues from '../../src/repositories/queues/types'
 import type * as Groups from '../../src/repositories/recent/types'
+import type { ScheduleDefinition } from '../../src/repositories/schedules/types'
 import type { Page } from '../../src/repositories/types'
 import type { OpenOptions, StoreOptions } from '../../src/store/types'
 
@@ -21,49 +28,77 @@ type Flat<T> = { [Name in keyof T]: T[Name] }
 type Same<A, B> =
   (<X>() => X extends Flat<A> ? 1 : 2) extends <X>() => X extends Flat<B> ? 1 : 2 ? true : ['they differ', A, B]
 
-/** A definition by its members, and the public type that must be the same. */
-type Agrees<M extends { members: Members } | Members, T> = Same<
-  M extends { members: infer Inner extends Members } ? InputOf<Inner> : M extends Members ? InputOf<M> : never,
-  T
->
+type ValueOf<M> = M extends Member<infer T> ? T : never
+type IsTaken<M> = [ValueOf<M>] extends [never] ? false : true
+
+/** What the library takes for these members. */
+type InputOf<M extends Members> = {
+  [Name in keyof M as M[Name] extends Member<unknown, true> ? Name : never]: ValueOf<M[Name]>
+} & {
+  [Name in keyof M as M[Name] extends Member<unknown, true> ? never : IsTaken<M[Name]> extends true ? Name : never]?:
+    | ValueOf<M[Name]>
+    | undefined
+}
+type Agrees<M extends Members, T> = Same<InputOf<M>, T>
+
+/** A DTO without what it only refuses. JSON, which the library takes in any form, is its text. */
+type Taken<D> = {
+  [Name in keyof D as [D[Name]] extends [undefined] ? never : Name]: [JsonText] extends [D[Name]] ? unknown : D[Name]
+}
+type Reads<D, T> = Same<Taken<D>, T>
 
 /** Compiles only where every one of them is true. */
 export type Agreed<_All extends true[]> = never
 
 export type InGroups = Agreed<
   [
-    Agrees<typeof groups.NEW_ITEM, Groups.NewItem>,
-    Agrees<typeof groups.NEW_GROUP_ITEM, Groups.NewGroupItem>,
-    Agrees<typeof groups.OWN_SETTINGS, Groups.OwnSettings>,
-    Agrees<typeof groups.POLICY_SETTINGS, Groups.PolicySettings>,
+    Agrees<typeof groups.newItem, Groups.NewItem>,
+    Agrees<typeof groups.newGroupItem, Groups.NewGroupItem>,
+    Agrees<typeof groups.ownSettings, Groups.OwnSettings>,
+    Agrees<typeof groups.policySettings, Groups.PolicySettings>,
     Agrees<typeof groups.recentOptions, Groups.RecentOptions>,
     Agrees<typeof groups.memberOptions, Groups.MemberOptions>,
     Agrees<typeof groups.watchOptions, Groups.WatchOptions>,
     Agrees<typeof page, Page>,
+    Reads<groupDtos.NewItemDto, Groups.NewItem>,
+    Reads<groupDtos.NewGroupItemDto, Groups.NewGroupItem>,
+    Reads<groupDtos.OwnSettingsDto, Groups.OwnSettings>,
+    Reads<groupDtos.PolicySettingsDto, Groups.PolicySettings>,
   ]
 >
 
 export type InQueues = Agreed<
   [
-    Agrees<typeof queues.QUEUE_SETTINGS, Queues.QueueSettings>,
-    Agrees<typeof queues.QUEUE_CHANGES, Queues.QueueSettings>,
+    Agrees<typeof queues.queueSettings, Queues.QueueSettings>,
     Agrees<typeof queues.sendOptions, Queues.SendOptions>,
-    Agrees<typeof queues.NEW_MESSAGE, Queues.NewMessage>,
+    Agrees<typeof queues.newMessage, Queues.NewMessage>,
     Agrees<typeof queues.receiveOptions, Queues.ReceiveOptions>,
     Agrees<typeof queues.releaseOptions, Queues.ReleaseOptions>,
     Agrees<typeof queues.peekOptions, Queues.PeekOptions>,
     Agrees<typeof queues.redriveOptions, Queues.RedriveOptions>,
-    Agrees<typeof queues.PURGE, Queues.DryRun>,
+    Agrees<typeof queues.dryRun, Queues.DryRun>,
+    Agrees<typeof newSchedule, ScheduleDefinition>,
+    Reads<queueDtos.QueueSettingsDto, Queues.QueueSettings>,
+    Reads<queueDtos.QueueChangesDto, Queues.QueueSettings>,
+    Reads<queueDtos.NewMessageDto, Queues.NewMessage>,
+    Reads<queueDtos.ReceiveDto, Omit<Queues.ReceiveOptions, 'signal' | 'bodies'>>,
+    Reads<Omit<queueDtos.ReleaseDto, 'receiptHandles'>, Queues.ReleaseOptions>,
+    Reads<queueDtos.RedriveDto, Omit<Queues.RedriveOptions, 'prefix'>>,
+    Reads<queueDtos.PurgeDto, Queues.DryRun>,
+    Reads<NewScheduleDto, ScheduleDefinition>,
   ]
 >
 
 export type InFeeds = Agreed<
   [
-    Agrees<typeof feeds.NEW_ENTRY, Feeds.NewEntry>,
-    Agrees<typeof feeds.REPUBLISH, Feeds.RepublishSelection>,
+    Agrees<typeof feeds.newEntry, Feeds.NewEntry>,
+    Agrees<typeof feeds.selection, Feeds.RepublishSelection>,
     Agrees<typeof feeds.changesOptions, Feeds.ChangesOptions>,
     Agrees<typeof feeds.putConsumerOptions, Feeds.PutConsumerOptions>,
     Agrees<typeof newKey, NewKey>,
+    Reads<feedDtos.NewEntryDto, Feeds.NewEntry>,
+    Reads<feedDtos.RepublishDto, Feeds.RepublishSelection>,
+    Reads<Omit<feedDtos.NewCursorDto, 'cursor'>, Feeds.PutConsumerOptions>,
   ]
 >
 

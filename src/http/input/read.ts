@@ -1,72 +1,62 @@
 /**
- * Reading a JSON body by its definition. Nearly every body is valid, and to see that takes far less than class-validator
- * needs: one pass reads a body that is surely valid, by the rule of each member. Where it isn't sure, class-validator judges
- * a DTO that is made from the same definition, and it alone says what is wrong.
+ * Reading a JSON body as its DTO. Nearly every body is valid, and to see that takes far less than class-validator needs: one
+ * pass reads a body that is surely valid, by the rule of each member. Where it isn't sure, class-validator judges the DTO,
+ * and it alone says what is wrong.
  */
-import { registerDecorator, validateSync } from 'class-validator'
+import { validateSync } from 'class-validator'
 import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../errors'
-import { type Body, escaped, type Field, type InputOf, type Member, type Members } from '../../fields/field'
+import { type DtoClass, escaped, type Field, type Judged } from '../../fields/field'
 import { unknownDetail } from '../../fields/nearest'
 import { JsonText, jsonFault } from '../../json'
+import { componentName, type DtoMember, isObject, membersOf } from '../dto/dto'
 import type { BodyReader } from '../route'
 import type { JsonBody } from './body'
 import { elementStarts, type JsonSource, memberStart, valueSource, wholeSource } from './json-source'
 
 type JsonObject = Record<string, unknown>
 
-/** A body of a route's, as it is defined. */
-export function bodyOf<M extends Members>(definition: Body<M>, example: unknown): BodyReader<InputOf<M>> {
-  return { schema: definition.name, example, read: (body, faults) => readBody(definition, body, faults) }
+/** A body of a route's, as its DTO says. */
+export function bodyOf<D extends Judged>(dto: DtoClass<D>, example: unknown): BodyReader<D> {
+  return { schema: componentName(dto), example, read: (body, faults) => readBody(dto, body, faults) }
 }
 
-/** What the library is given for a body. Where there are faults, they are added, and what is read is not to be used. */
-export function readBody<M extends Members>(
-  definition: Body<M>,
-  { value, text }: JsonBody,
-  faults: FaultSink,
-): InputOf<M> {
+/** The DTO of a body. Where there are faults, they are added, and what is read is not to be used. */
+export function readBody<D extends Judged>(dto: DtoClass<D>, { value, text }: JsonBody, faults: FaultSink): D {
   const source = wholeSource({ text })
-  const sure = readSurely(planOf(definition), value, source)
-  if (sure !== null) return sure as InputOf<M>
+  const sure = readSurely(planOf(dto), value, source)
+  if (sure !== null) return sure as D
   const count = faults.length
-  addFaults(definition, value, '', faults, source)
-  if (faults.length === count) throw new Error(`A body ${definition.name} is neither valid nor has it a fault`)
-  return {} as InputOf<M>
+  addFaults(dto, value, '', faults, source)
+  if (faults.length === count) throw new Error(`A body ${componentName(dto)} is neither valid nor has it a fault`)
+  return new dto()
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-interface MemberReader extends Member {
+interface MemberReader extends DtoMember {
   /** What the library takes for a value of the object at `source`; undefined where it isn't surely valid. */
   read(given: unknown, source: JsonSource): unknown
 }
 
-/** What is made of a definition once. */
+/** What is made of a DTO once. */
 interface BodyPlan {
+  Dto: DtoClass
   readers: ReadonlyMap<string, MemberReader>
   requiredCount: number
-  /** class-validator's rules for it are those of the members. */
-  Dto: new () => object
 }
-const plans = new Map<Body, BodyPlan>()
+const plans = new Map<DtoClass, BodyPlan>()
 
-function planOf(definition: Body): BodyPlan {
-  let plan = plans.get(definition)
+function planOf(dto: DtoClass): BodyPlan {
+  let plan = plans.get(dto)
   if (!plan) {
-    const members = Object.entries(definition.members)
-    plan = {
-      readers: new Map(members.map(([name, member]) => [name, { ...member, read: readerOf(name, member.field) }])),
-      requiredCount: members.filter(([, { isRequired }]) => isRequired).length,
-      Dto: dtoOf(definition.members),
-    }
-    plans.set(definition, plan)
+    const members = [...membersOf(dto)]
+    const readers = members.map(([name, member]) => [name, { ...member, read: readerOf(name, member.field) }] as const)
+    const requiredCount = members.filter(([, { isRequired }]) => isRequired).length
+    plan = { Dto: dto, readers: new Map(readers), requiredCount }
+    plans.set(dto, plan)
   }
   return plan
 }
 
-function readerOf(name: string, { fault, wire, isJson, body, element }: Field): MemberReader['read'] {
+function readerOf(name: string, { fault, wire, isJson, dto, element }: Field): MemberReader['read'] {
   if (isJson) {
     return (given, source) => {
       const text = jsonText(name, given, source)
@@ -74,12 +64,12 @@ function readerOf(name: string, { fault, wire, isJson, body, element }: Field): 
     }
   }
   if (wire) return (given) => wire.read(given)
-  if (body) {
-    const plan = planOf(body)
+  if (dto) {
+    const plan = planOf(dto)
     return (given, source) => readSurely(plan, given, memberSource(name, source)) ?? undefined
   }
-  if (element && 'members' in element) {
-    const plan = planOf(element)
+  if (element?.dto) {
+    const plan = planOf(element.dto)
     return (given, source) => (fault(given) === null ? readList(plan, name, given as unknown[], source) : undefined)
   }
   const elementFault = element?.fault
@@ -106,9 +96,9 @@ function readList(
 }
 
 /** The object that a value surely is; null where it isn't sure. */
-function readSurely({ readers, requiredCount }: BodyPlan, value: unknown, source: JsonSource): JsonObject | null {
+function readSurely({ Dto, readers, requiredCount }: BodyPlan, value: unknown, source: JsonSource): JsonObject | null {
   if (!isObject(value)) return null
-  const read: JsonObject = {}
+  const read = new Dto() as object as JsonObject
   let missing = requiredCount
   for (const name of Object.keys(value)) {
     const reader = readers.get(name)
@@ -126,28 +116,6 @@ function readSurely({ readers, requiredCount }: BodyPlan, value: unknown, source
     if (reader.isRequired) missing--
   }
   return missing === 0 ? read : null
-}
-
-function dtoOf(members: Members): new () => object {
-  const Dto = class {}
-  for (const [propertyName, member] of Object.entries(members)) {
-    const faultOf = (value: unknown) => wireFault(member, value)
-    const validator = {
-      validate: (value: unknown) => faultOf(value) === null,
-      defaultMessage: (failed?: { value: unknown }) => faultOf(failed?.value) ?? '',
-    }
-    registerDecorator({ name: 'isDefined', target: Dto, propertyName, validator })
-  }
-  return Dto
-}
-
-function wireFault(member: Member, value: unknown): string | null {
-  if (value === undefined || value === null) {
-    if (member.isRequired) return 'is required'
-    return value === null && member.null === 'refused' ? member.field.fault(null) : null
-  }
-  const { wire, fault } = member.field
-  return (wire?.fault ?? fault)(value)
 }
 
 /** The text of a member, whose value is `given`, of the object at `source`; null where JSON has no form for it. */
@@ -168,60 +136,60 @@ function elementSources(name: string, source: JsonSource): (index: number) => Js
   return (index) => ({ text: list.text, start: starts[index] ?? 0 })
 }
 
-/** Adds what is wrong with a value at `pointer`, by the DTO of its definition. */
-export function addFaults(
-  definition: Body,
-  value: unknown,
-  pointer: string,
-  faults: FaultSink,
-  source: JsonSource,
-): void {
+/** Adds what is wrong with a value at `pointer`, by its DTO. */
+export function addFaults(dto: DtoClass, value: unknown, pointer: string, faults: FaultSink, source: JsonSource): void {
   if (!isObject(value)) {
     faults.push({ pointer, detail: 'must be an object' })
     return
   }
-  const { readers, Dto } = planOf(definition)
-  const dto = new Dto() as JsonObject
+  const { readers } = planOf(dto)
+  const judged = new dto() as object as JsonObject
   for (const name of Object.keys(value)) {
     const member = readers.get(name)
     // What is not known is not given to class-validator, which takes long over thousands of fields.
     if (member === undefined) addUnknown(faults, pointer, name, readers.keys())
-    else dto[name] = judged(member, name, value[name], source)
+    else judged[name] = toJudge(member, name, value[name], source)
   }
   // class-validator calls an object without rules unknown.
-  const errors = readers.size === 0 ? [] : validateSync(dto, { validationError: { target: false, value: false } })
-  for (const { property, constraints = {} } of errors) {
-    for (const detail of Object.values(constraints)) faults.push({ pointer: `${pointer}/${property}`, detail })
+  const errors = readers.size === 0 ? [] : validateSync(judged, { validationError: { target: false, value: false } })
+  const said = new Map(errors.map(({ property, constraints = {} }) => [property, Object.values(constraints)]))
+  for (const [name, { field }] of readers) {
+    if (hasInner(field, judged[name])) continue
+    for (const detail of said.get(name) ?? []) faults.push({ pointer: `${pointer}/${name}`, detail })
   }
-  for (const [name, { field }] of readers) addInnerFaults(field, name, dto[name], pointer, faults, source)
+  for (const [name, { field }] of readers) addInnerFaults(field, name, judged[name], pointer, faults, source)
 }
 
 /** What the rule of a member judges: JSON by its text. What has none stays as it is, for the rule to name its fault. */
-function judged({ field, null: meaning }: Member, name: string, given: unknown, source: JsonSource): unknown {
+function toJudge({ field, null: meaning }: DtoMember, name: string, given: unknown, source: JsonSource): unknown {
   if (!field.isJson || given === undefined || (given === null && meaning !== 'value')) return given
   return jsonText(name, given, source) ?? given
 }
 
-/** Adds what is wrong inside of a member: with the object that it is, or with the elements of a valid list. */
+/** Whether a member is an object, or a list of a valid length: what is inside is judged one by one, so that each fault has its place. */
+function hasInner({ dto, element, fault }: Field, given: unknown): boolean {
+  if (given === undefined || given === null) return false
+  return dto !== undefined || (element !== undefined && fault(given) === null)
+}
+
 function addInnerFaults(
-  { body, element, fault }: Field,
+  field: Field,
   name: string,
   given: unknown,
   pointer: string,
   faults: FaultSink,
   source: JsonSource,
 ): void {
-  if (given === undefined || given === null) return
+  if (!hasInner(field, given)) return
+  const { dto, element } = field
   const at = `${pointer}/${name}`
-  if (body) addFaults(body, given, at, faults, memberSource(name, source))
-  if (element === undefined || fault(given) !== null) return
+  if (dto) addFaults(dto, given, at, faults, memberSource(name, source))
+  if (element === undefined) return
   const sourceAt = elementSources(name, source)
   for (const [i, one] of (given as unknown[]).entries()) {
-    if ('members' in element) addFaults(element, one, `${at}/${i}`, faults, sourceAt(i))
-    else {
-      const detail = element.fault(one)
-      if (detail !== null) faults.push({ pointer: `${at}/${i}`, detail })
-    }
+    const detail = element.dto ? null : element.fault(one)
+    if (element.dto) addFaults(element.dto, one, `${at}/${i}`, faults, sourceAt(i))
+    else if (detail !== null) faults.push({ pointer: `${at}/${i}`, detail })
   }
 }
 

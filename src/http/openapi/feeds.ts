@@ -1,6 +1,7 @@
 /** What the OpenAPI document says of feeds: the schemas of the answers, and an example of each body. */
 import * as fields from '../../fields/feeds'
 import { orNull, ref, type Schema } from '../../fields/field'
+import * as dto from '../dto/feeds'
 import { answer, anyJson, componentsOf, count, list, pageOf, truth } from './shapes'
 
 const value = { ...anyJson, description: 'Any JSON value; null for a tombstone.' }
@@ -16,7 +17,7 @@ const consumerSchema = answer({
 
 export const feedSchemas: Readonly<Record<string, Schema>> = {
   Cursor: fields.CURSOR_SCHEMA,
-  ...componentsOf(fields.NEW_VALUE, fields.NEW_ENTRY, fields.NEW_ENTRIES),
+  ...componentsOf(dto.NewValueDto, dto.NewEntryDto, dto.NewEntriesDto),
   PutEntries: answer({ entries: list(answer({ key: ref('Name'), version })) }),
   Entry: answer({
     key: ref('Name'),
@@ -26,14 +27,14 @@ export const feedSchemas: Readonly<Record<string, Schema>> = {
     deleted: deletedFlag,
     updatedAt: { ...orNull(ref('Time')), description: 'Null in a feed that follows a table.' },
   }),
-  ...componentsOf(fields.REPUBLISH),
+  ...componentsOf(dto.RepublishDto),
   Republished: answer({ republished: count }),
   Changes: answer({
     changes: list(answer({ syncId: ref('Id'), key: ref('Name'), value, version: versionOrNull, deleted: deletedFlag })),
     cursor: { ...ref('Cursor'), description: 'The cursor to continue from.' },
     hasMore: truth('Whether there are more changes after the cursor.'),
   }),
-  ...componentsOf(fields.NEW_CURSOR),
+  ...componentsOf(dto.NewCursorDto),
   Consumer: consumerSchema,
   Feed: answer({
     feed: ref('Name'),

@@ -1,13 +1,14 @@
 /** What the OpenAPI document says of groups, their items and policies: the schemas of the answers, and an example of each body. */
 import { orNull, ref, type Schema } from '../../fields/field'
 import * as fields from '../../fields/groups'
+import { schemaOf } from '../dto/dto'
+import * as dto from '../dto/groups'
 import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, textOrNull, timeOrNull, truth } from './shapes'
 
 const settings = {
+  ...schemaOf(dto.OwnSettingsDto).properties,
   capacity: fields.CAPACITY.schema,
   mode: fields.MODE.schema,
-  ttlSeconds: fields.OWN_SETTINGS.members.ttlSeconds.schema as Schema,
-  forgetEmptySeconds: fields.OWN_SETTINGS.members.forgetEmptySeconds.schema as Schema,
 }
 const { capacity, mode } = settings
 const recentItems = {
@@ -19,7 +20,7 @@ const recentItems = {
 }
 
 export const groupSchemas: Readonly<Record<string, Schema>> = {
-  ...componentsOf(fields.NEW_ITEM, fields.NEW_GROUP_ITEM, fields.BATCH),
+  ...componentsOf(dto.NewItemDto, dto.NewGroupItemDto, dto.BatchDto),
   Item: answer({
     group: ref('Name'),
     id: ref('Id'),
@@ -59,7 +60,7 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
   GroupRemoved: answer({ id: ref('Id') }),
   GroupReset: answer({ group: ref('Name'), capacity, mode, totalAppended: ref('TotalAppended') }),
   MemberItems: answer({ items: list(ref('Item')), nextBefore: textOrNull }),
-  ...componentsOf(fields.OWN_SETTINGS, fields.NEW_SETTINGS, fields.POLICY_SETTINGS, fields.NEW_POLICY),
+  ...componentsOf(dto.OwnSettingsDto, dto.NewSettingsDto, dto.PolicySettingsDto, dto.NewPolicyDto),
   Group: answer({
     group: ref('Name'),
     ...settings,

@@ -1,18 +1,13 @@
 /** What the OpenAPI document says of queues and messages: the schemas of the answers, and an example of each body. */
 import { orNull, ref, type Schema } from '../../fields/field'
 import * as fields from '../../fields/queues'
+import { schemaOf } from '../dto/dto'
+import * as dto from '../dto/queues'
 import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, textOrNull, timeOrNull, truth } from './shapes'
 
-const { members: settings } = fields.QUEUE_SETTINGS
 const queueAnswer = {
   queue: ref('Name'),
-  visibilityTimeoutSeconds: settings.visibilityTimeoutSeconds.field.schema,
-  maxReceives: settings.maxReceives.schema as Schema,
-  deadLetterQueue: settings.deadLetterQueue.schema as Schema,
-  onDelete: settings.onDelete.field.schema,
-  retentionSeconds: settings.retentionSeconds.schema as Schema,
-  groupConcurrency: settings.groupConcurrency.schema as Schema,
-  maxMessages: settings.maxMessages.schema as Schema,
+  ...schemaOf(dto.QueueChangesDto).properties,
   paused: truth('Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing.'),
   createdAt: ref('Time'),
 }
@@ -51,7 +46,7 @@ const failedHandles = list(
 )
 
 export const queueSchemas: Readonly<Record<string, Schema>> = {
-  ...componentsOf(fields.QUEUE_SETTINGS, fields.QUEUE_CHANGES),
+  ...componentsOf(dto.QueueSettingsDto, dto.QueueChangesDto),
   Queue: answer(queueAnswer),
   QueueStatus: answer({
     ...queueAnswer,
@@ -67,12 +62,12 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
       description: 'The age of the oldest message that is ready, blocked or in flight; null if there is none.',
     },
   }),
-  ...componentsOf(fields.NO_FIELDS),
+  ...componentsOf(dto.NoFieldsDto),
   QueuePage: pageOf('queues', 'QueueStatus'),
-  ...componentsOf(fields.REDRIVE, fields.PROMOTE, fields.PURGE),
+  ...componentsOf(dto.RedriveDto, dto.PromoteDto, dto.PurgeDto),
   Moved: answer({ moved: count }),
   Promoted: answer({ promoted: count }),
-  ...componentsOf(fields.NEW_MESSAGE, fields.MESSAGES),
+  ...componentsOf(dto.NewMessageDto, dto.MessagesDto),
   Sending: { anyOf: [ref('NewMessage'), ref('Messages')] },
   Sent: answer({
     id: ref('Id'),
@@ -80,7 +75,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
   }),
   SentMany: answer({ messages: list(ref('Sent')) }),
   SentOneOrMany: { oneOf: [ref('Sent'), ref('SentMany')] },
-  ...componentsOf(fields.RECEIVE),
+  ...componentsOf(dto.ReceiveDto),
   Message: answer({
     id: ref('Id'),
     body: anyJson,
@@ -94,7 +89,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     ...messageEnd,
   }),
   Received: answer({ messages: list(ref('Message')) }),
-  ...componentsOf(fields.RECEIPTS, fields.RELEASE, fields.EXTEND),
+  ...componentsOf(dto.ReceiptsDto, dto.ReleaseDto, dto.ExtendDto),
   AckedReceipts: answer({ acked: handles, failed: failedHandles }),
   NackedReceipts: answer({ nacked: handles, failed: failedHandles }),
   ExtendedReceipts: answer({ extended: handles, failed: failedHandles }),

@@ -1,17 +1,17 @@
 /** What the OpenAPI document says of schedules: the schemas of the answers, and an example of each body. */
 import { orNull, ref, type Schema } from '../../fields/field'
 import { MAX_RECEIVES, PRIORITY, VISIBILITY_SECONDS } from '../../fields/queues'
-import { NEW_SCHEDULE } from '../../fields/schedules'
+import { EVERY_SECONDS, MISSED_TICKS } from '../../fields/schedules'
+import { NewScheduleDto } from '../dto/schedules'
 import { answer, anyJson, componentsOf, count, nameOrNull, pageOf, textOrNull, timeOrNull } from './shapes'
 
-const { members } = NEW_SCHEDULE
 const listed = {
   schedule: ref('Name'),
   queue: ref('Name'),
   cron: textOrNull,
-  everySeconds: orNull(members.everySeconds.field.schema),
+  everySeconds: orNull(EVERY_SECONDS.schema),
   timeZone: { ...textOrNull, description: 'Null without `cron`.' },
-  missed: members.missed.field.schema,
+  missed: MISSED_TICKS.schema,
   delaySeconds: count,
   visibilityTimeoutSeconds: orNull(VISIBILITY_SECONDS.schema),
   maxReceives: {
@@ -45,7 +45,7 @@ function scheduleAnswer(properties: Record<string, Schema>): Schema {
 }
 
 export const scheduleSchemas: Readonly<Record<string, Schema>> = {
-  ...componentsOf(NEW_SCHEDULE),
+  ...componentsOf(NewScheduleDto),
   Schedule: scheduleAnswer({ ...listed, body: anyJson }),
   ListedSchedule: scheduleAnswer(listed),
   SchedulePage: pageOf('schedules', 'ListedSchedule'),

@@ -1,5 +1,6 @@
 /** The shapes that the schemas of answers are made of. */
-import { type Body, orNull, ref, type Schema } from '../../fields/field'
+import { type DtoClass, orNull, ref, type Schema } from '../../fields/field'
+import { componentName, schemaOf } from '../dto/dto'
 
 export const list = (items: Schema, description?: string): Schema => ({
   type: 'array',
@@ -18,8 +19,8 @@ export const answer = (properties: Record<string, Schema>, description?: string)
 export const pageOf = (name: string, schema: string): Schema =>
   answer({ [name]: list(ref(schema)), nextAfter: textOrNull })
 
-export const componentsOf = (...bodies: readonly Body[]): Record<string, Schema> =>
-  Object.fromEntries(bodies.map(({ name, schema }) => [name, schema]))
+export const componentsOf = (...dtos: readonly DtoClass[]): Record<string, Schema> =>
+  Object.fromEntries(dtos.map((dto) => [componentName(dto), schemaOf(dto)]))
 
 export const count = { type: 'integer', minimum: 0 }
 export const truth = (description: string): Schema => ({ type: 'boolean', description })

@@ -1,9 +1,10 @@
 /**
  * `/v1/feeds/{feed}/changes` and `/consumers`: reading the changes of a feed, and storing how far a consumer has read.
  */
-import { CHANGES_WAIT_SECONDS, NEW_CURSOR } from '../../fields/feeds'
+import { CHANGES_WAIT_SECONDS } from '../../fields/feeds'
 import { PAGE_LIMIT } from '../../fields/rules'
 import { renderChanges, renderConsumer } from '../../results/feeds'
+import { NewCursorDto } from '../dto/feeds'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/feeds'
@@ -75,7 +76,7 @@ const get = route({
 const put = route({
   ...onConsumer,
   method: 'put',
-  body: bodyOf(NEW_CURSOR, example.newCursor),
+  body: bodyOf(NewCursorDto, example.newCursor),
   id: 'putConsumer',
   summary: 'Move the stored cursor of a consumer',
   description:

@@ -1,7 +1,7 @@
 /** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading an entry by its key. */
-import { NEW_ENTRIES, NEW_VALUE } from '../../fields/feeds'
 import { MAX_BATCH } from '../../fields/rules'
 import { renderEntry, renderPutEntries } from '../../results/feeds'
+import { NewEntriesDto, NewValueDto } from '../dto/feeds'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/feeds'
@@ -34,7 +34,7 @@ const get = route({
 const put = route({
   ...onEntry,
   method: 'put',
-  body: bodyOf(NEW_VALUE, example.newValue),
+  body: bodyOf(NewValueDto, example.newValue),
   id: 'putEntry',
   creates: 'feeds',
   summary: 'Write an entry',
@@ -69,7 +69,7 @@ const putMany = route({
   path: `${onFeed.path}/entries`,
   scope: 'feed',
   body: {
-    ...bodyOf(NEW_ENTRIES, example.newEntries),
+    ...bodyOf(NewEntriesDto, example.newEntries),
     at: '/entries',
     about: ({ entries }) => entries.flatMap(({ key }, i) => named('entries', [key], { pointer: `/entries/${i}/key` })),
   },

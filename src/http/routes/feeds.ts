@@ -1,11 +1,12 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: listing feeds, reading their state, dropping and republishing them. */
-import { RECENT_GROUPS, REPUBLISH } from '../../fields/feeds'
-import type { RepublishSelection } from '../../repositories/feeds/types'
+import { RECENT_GROUPS } from '../../fields/feeds'
 import { renderFeed, renderFeedPage } from '../../results/feeds'
+import { isObject } from '../dto/dto'
+import { RepublishDto } from '../dto/feeds'
 import { nameParameter } from '../input/parameters'
-import { isObject, readBody } from '../input/read'
+import { bodyOf } from '../input/read'
 import * as example from '../openapi/feeds'
-import { type BodyReader, found, gone, type Route, route } from '../route'
+import { found, gone, type Route, route } from '../route'
 import { feedInPath, named } from '../subjects'
 import { listing } from './listing'
 
@@ -59,11 +60,11 @@ const drop = route({
 })
 
 /** Selects entries either by keys or by a prefix. */
-const selectionBody: BodyReader<RepublishSelection> = {
-  schema: REPUBLISH.name,
-  example: example.republish,
+const republishing = bodyOf(RepublishDto, example.republish)
+const selectionBody: typeof republishing = {
+  ...republishing,
   read(body, faults) {
-    const selection = readBody(REPUBLISH, body, faults)
+    const selection = republishing.read(body, faults)
     const { value } = body
     const given = isObject(value)
       ? (['keys', 'prefix'] as const).filter((name) => (value[name] ?? null) !== null)

@@ -1,6 +1,6 @@
 /** `/v1/groups` and `/v1/groups/{group}`: listing groups, and their settings. */
-import { NEW_SETTINGS } from '../../fields/groups'
 import { renderGroup, renderGroupPage } from '../../results/groups'
+import { NewSettingsDto } from '../dto/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
@@ -42,7 +42,7 @@ const put = route({
   ...onGroup,
   method: 'put',
   scope: 'admin',
-  body: { ...bodyOf(NEW_SETTINGS, example.ownSettings), optional: true },
+  body: { ...bodyOf(NewSettingsDto, example.ownSettings), optional: true },
   id: 'putGroup',
   summary: "Create a group, or replace a group's own settings",
   description:

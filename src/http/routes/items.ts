@@ -1,9 +1,10 @@
 /** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing items. */
 import { createHash } from 'node:crypto'
-import { BATCH, MAX_EXCLUDED, MAX_GROUPS, NEW_ITEM, RECENT_LIMIT } from '../../fields/groups'
+import { MAX_EXCLUDED, MAX_GROUPS, RECENT_LIMIT } from '../../fields/groups'
 import { MAX_BATCH } from '../../fields/rules'
 import type { PayloadForm, Recent } from '../../repositories/recent/types'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from '../../results/groups'
+import { BatchDto, NewItemDto } from '../dto/groups'
 import {
   idParameter,
   limitParameter,
@@ -39,7 +40,7 @@ const append = route({
   method: 'post',
   scope: 'append',
   body: {
-    ...bodyOf(NEW_ITEM, example.newItem),
+    ...bodyOf(NewItemDto, example.newItem),
     about: ({ member }) => named('members', [member], { pointer: '/member' }),
   },
   id: 'appendItem',
@@ -69,7 +70,7 @@ const appendMany = route({
   scope: 'append',
   about: () => [],
   body: {
-    ...bodyOf(BATCH, example.batch),
+    ...bodyOf(BatchDto, example.batch),
     at: '/items',
     about: ({ items }) =>
       items.flatMap(({ group, member }, i) => [

@@ -1,6 +1,6 @@
 /** `/v1/policies`: the settings of all groups whose names begin with a prefix. */
-import { NEW_POLICY } from '../../fields/groups'
 import { policyBody } from '../../results/groups'
+import { NewPolicyDto } from '../dto/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
@@ -52,7 +52,7 @@ const put = route({
   ...onPolicy,
   method: 'put',
   scope: 'admin',
-  body: bodyOf(NEW_POLICY, example.policySettings),
+  body: bodyOf(NewPolicyDto, example.policySettings),
   id: 'putPolicy',
   creates: 'policies',
   summary: 'Create or replace a policy',

@@ -1,8 +1,8 @@
 /**
  * `/v1/queues/{queue}/receive`, `delete`, `release` and `extend`: claiming messages, and ending or extending claims.
  */
-import { EXTEND, RECEIPTS, RECEIVE, RELEASE } from '../../fields/queues'
 import { renderMessages } from '../../results/queues'
+import { ExtendDto, ReceiptsDto, ReceiveDto, ReleaseDto } from '../dto/queues'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'
 import { type Route, route } from '../route'
@@ -20,7 +20,7 @@ const onClaims = {
 const receive = route({
   ...onClaims,
   path: `${onQueue.path}/receive`,
-  body: { ...bodyOf(RECEIVE, example.receive), optional: true },
+  body: { ...bodyOf(ReceiveDto, example.receive), optional: true },
   id: 'receiveMessages',
   summary: 'Claim messages',
   description:
@@ -37,7 +37,7 @@ const receive = route({
 const settle = route({
   ...onClaims,
   path: `${onQueue.path}/ack`,
-  body: bodyOf(RECEIPTS, example.receipts),
+  body: bodyOf(ReceiptsDto, example.receipts),
   id: 'ackMessages',
   summary: 'Delete or archive received messages: their work is done',
   outcomes: {
@@ -54,7 +54,7 @@ const settle = route({
 const release = route({
   ...onClaims,
   path: `${onQueue.path}/nack`,
-  body: bodyOf(RELEASE, example.release),
+  body: bodyOf(ReleaseDto, example.release),
   id: 'nackMessages',
   summary: 'Release received messages: their work failed, and is tried again after a delay, or never',
   description: 'A message becomes dead if it has been received `maxReceives` times, or is released with `dead`.',
@@ -72,7 +72,7 @@ const release = route({
 const extend = route({
   ...onClaims,
   path: `${onQueue.path}/extend`,
-  body: bodyOf(EXTEND, example.extend),
+  body: bodyOf(ExtendDto, example.extend),
   id: 'extendMessages',
   summary: 'Extend the claims of received messages, counted from now',
   outcomes: {

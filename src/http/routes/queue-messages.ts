@@ -1,9 +1,12 @@
 /** `/v1/queues/{queue}/messages`: sending messages, reading them without a claim, and removing one by its id. */
-import { MESSAGE_STATES, MESSAGES, NEW_MESSAGE } from '../../fields/queues'
+import { MESSAGE_STATES } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
+import type { Sent } from '../../repositories/queues/types'
 import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../../results/queues'
+import { isObject } from '../dto/dto'
+import { MessagesDto, NewMessageDto } from '../dto/queues'
 import { idParameter, pageParameters, wordParameter } from '../input/parameters'
-import { isObject, readBody } from '../input/read'
+import { readBody } from '../input/read'
 import * as example from '../openapi/queues'
 import { found, gone, type Route, route, stored } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
@@ -25,8 +28,8 @@ const send = route({
     example: example.messages,
     read: (body, faults) =>
       isObject(body.value) && Object.hasOwn(body.value, 'messages')
-        ? readBody(MESSAGES, body, faults)
-        : readBody(NEW_MESSAGE, body, faults),
+        ? readBody(MessagesDto, body, faults)
+        : readBody(NewMessageDto, body, faults),
   },
   id: 'sendMessages',
   summary: `Send a message, or up to ${MAX_BATCH} of them`,
@@ -49,16 +52,12 @@ const send = route({
   },
   refusals: ['queue_not_found', 'queue_full'],
   async handle(store, { path: { queue }, body: sending }) {
-    if ('messages' in sending) {
-      const messages = await store.queues.sendMany(queue, sending.messages)
-      return stored(
-        messages.some(({ sent }) => sent),
-        renderSentMany(messages),
-      )
-    }
-    const { body, ...options } = sending
-    const one = await store.queues.send(queue, body, options)
-    return stored(one.sent, renderSent(one), `/v1/queues/${encodeURIComponent(queue)}/messages/${one.id}`)
+    const isMany = sending instanceof MessagesDto
+    const messages = await store.queues.sendMany(queue, isMany ? sending.messages : [sending])
+    const isNew = messages.some(({ sent }) => sent)
+    if (isMany) return stored(isNew, renderSentMany(messages))
+    const [one] = messages as [Sent]
+    return stored(isNew, renderSent(one), `/v1/queues/${encodeURIComponent(queue)}/messages/${one.id}`)
   },
 })
 

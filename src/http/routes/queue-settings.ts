@@ -1,8 +1,7 @@
 /** `/v1/queues/{queue}`: creating, changing, pausing and dropping a queue. */
 import { RecentnError } from '../../errors'
-import { NO_FIELDS, QUEUE_CHANGES, QUEUE_SETTINGS } from '../../fields/queues'
-import type { QueueSettings } from '../../repositories/queues/types'
 import { renderQueue } from '../../results/queues'
+import { NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../dto/queues'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'
 import { type BodyReader, gone, type Route, route, stored } from '../route'
@@ -14,8 +13,8 @@ function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Su
 }
 
 /** All settings of a queue; a setting that is left out gets its default. */
-const settingsBody: BodyReader<QueueSettings> = {
-  ...bodyOf(QUEUE_SETTINGS, example.queueSettings),
+const settingsBody: BodyReader<QueueSettingsDto> = {
+  ...bodyOf(QueueSettingsDto, example.queueSettings),
   optional: true,
   about: lettersIn,
 }
@@ -65,7 +64,7 @@ const drop = route({
 const update = route({
   ...onSettings,
   method: 'patch',
-  body: { ...bodyOf(QUEUE_CHANGES, example.queueChanges), about: lettersIn },
+  body: { ...bodyOf(QueueChangesDto, example.queueChanges), about: lettersIn },
   id: 'updateQueue',
   summary: 'Change some settings of a queue',
   description:
@@ -105,7 +104,7 @@ const pause = route({
   ...onSettings,
   method: 'post',
   path: `${onQueue.path}/pause`,
-  body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
+  body: { ...bodyOf(NoFieldsDto, example.noFields), optional: true },
   id: 'pauseQueue',
   summary: 'Pause a queue',
   description:
@@ -120,7 +119,7 @@ const resume = route({
   ...onSettings,
   method: 'post',
   path: `${onQueue.path}/resume`,
-  body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
+  body: { ...bodyOf(NoFieldsDto, example.noFields), optional: true },
   id: 'resumeQueue',
   summary: 'Resume a paused queue',
   description: 'Waiting receives get the available messages. Resuming a queue that is not paused changes nothing.',

@@ -1,6 +1,6 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state, redriving and purging them. */
-import { PROMOTE, PURGE, REDRIVE } from '../../fields/queues'
 import { renderQueuePage, renderQueueStatus } from '../../results/queues'
+import { PromoteDto, PurgeDto, RedriveDto } from '../dto/queues'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { deleted } from '../openapi/groups'
@@ -48,7 +48,7 @@ const redrive = route({
   scope: 'admin',
   // A redrive sends messages to queues that the request does not name.
   about: (input) => [...inPath(input), { kind: 'queues', prefix: '' }],
-  body: { ...bodyOf(REDRIVE, example.redrive), optional: true },
+  body: { ...bodyOf(RedriveDto, example.redrive), optional: true },
   id: 'redriveQueue',
   summary: 'Send dead messages back to where they came from',
   description:
@@ -65,7 +65,7 @@ const promote = route({
   method: 'post',
   path: `${onQueue.path}/promote`,
   scope: 'admin',
-  body: bodyOf(PROMOTE, example.promote),
+  body: bodyOf(PromoteDto, example.promote),
   id: 'promoteMessages',
   summary: 'Make delayed messages due now',
   description: 'Messages that are not delayed, or not there, are not counted.',
@@ -79,7 +79,7 @@ const purge = route({
   method: 'post',
   path: `${onQueue.path}/purge`,
   scope: 'admin',
-  body: { ...bodyOf(PURGE, example.purge), optional: true },
+  body: { ...bodyOf(PurgeDto, example.purge), optional: true },
   id: 'purgeQueue',
   summary: 'Drop the ready, blocked and delayed messages',
   description:

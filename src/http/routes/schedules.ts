@@ -1,9 +1,11 @@
 /** `/v1/schedules` and `/v1/schedules/{schedule}`: what is sent to queues again and again. */
-import { NEW_SCHEDULE, timingFaults } from '../../fields/schedules'
+import { timingFaults } from '../../fields/schedules'
 import type { Schedule } from '../../repositories/schedules/types'
 import { renderSchedule, renderSchedulePage } from '../../results/schedules'
+import { isObject } from '../dto/dto'
+import { NewScheduleDto } from '../dto/schedules'
 import { nameParameter } from '../input/parameters'
-import { bodyOf, isObject } from '../input/read'
+import { bodyOf } from '../input/read'
 import * as example from '../openapi/schedules'
 import { found, gone, type Route, route, stored } from '../route'
 import { named, pathName, type Subject } from '../subjects'
@@ -54,7 +56,7 @@ const get = route({
   },
 })
 
-const definition = bodyOf(NEW_SCHEDULE, example.newSchedule)
+const definition = bodyOf(NewScheduleDto, example.newSchedule)
 const newSchedule: typeof definition = {
   ...definition,
   read(json, faults) {

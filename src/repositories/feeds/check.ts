@@ -1,7 +1,7 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import type { Fault } from '../../errors'
 import * as fields from '../../fields/feeds'
-import { addFaults, addListFaults, faultsOf, refuse, sureList } from '../../fields/field'
+import { addFaults, addListFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'
 import { MAX_BATCH, MAX_VALUE_BYTES, nameFault, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf, sureText } from '../../json'
 import type { ChangesRequest } from './changes'
@@ -29,13 +29,14 @@ export function checkedEntry(feed: unknown, key: unknown, value: unknown): Entry
 export function checkedEntries(feed: unknown, entries: readonly NewEntry[]): EntryText[] {
   const faults: Fault[] = nameFaults('feed', feed)
   const sure = sureList(entries, MAX_BATCH, sureEntry)
-  if (sure === null) addListFaults(faults, entries, 'entries', fields.NEW_ENTRY.rules, MAX_BATCH)
+  if (sure === null) addListFaults(faults, entries, 'entries', fields.NEW_ENTRY_RULES, MAX_BATCH)
   refuse(faults)
   return sure ?? entries.map(({ key, value }) => ({ key, text: jsonTextOf(value) }))
 }
 
 /** The entry that is surely valid; null where it isn't sure. */
 function sureEntry(entry: NewEntry): EntryText | null {
+  if (entry instanceof Judged) return { key: entry.key, text: jsonTextOf(entry.value) }
   if (typeof entry !== 'object' || entry === null) return null
   for (const name in entry) if (name !== 'key' && name !== 'value') return null
   const text = nameFault(entry.key) === null ? sureText(entry.value, MAX_VALUE_BYTES) : null
@@ -48,7 +49,7 @@ export function checkedSelection(
   selection: RepublishSelection,
 ): { keys: readonly string[] } | { prefix: string } {
   const faults: Fault[] = nameFaults('feed', feed)
-  addFaults(faults, selection, fields.REPUBLISH.rules, '')
+  addFaults(faults, selection, fields.SELECTION_RULES, '')
   const { keys, prefix } = (selection ?? {}) as RepublishSelection
   if (Array.isArray(keys)) {
     for (const [index, key] of keys.entries()) {

@@ -1,6 +1,6 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import type { Fault } from '../../errors'
-import { addFaults, addListFaults, argumentFaults, faultsOf, refuse, sureList } from '../../fields/field'
+import { addFaults, addListFaults, argumentFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'
 import * as fields from '../../fields/queues'
 import { ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf, sureText } from '../../json'
@@ -25,7 +25,7 @@ export function checkQueue(queue: unknown): void {
 }
 
 export function checkSettings(queue: unknown, settings: QueueSettings): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS.rules)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS_RULES)])
 }
 
 export function checkedSend(queue: unknown, body: unknown, options: SendOptions): SendRequest {
@@ -43,10 +43,11 @@ export function checkedSend(queue: unknown, body: unknown, options: SendOptions)
 /** 1 to 1,000 of them; faults at `/3/body` and so on. */
 export function checkedMessages(queue: unknown, messages: readonly NewMessage[]): SendRequest {
   const faults: Fault[] = nameFaults('queue', queue)
-  const texts = sureList(messages, MAX_BATCH, (message) =>
-    hasSureOptions(message, 'body') ? sureText(message.body, MAX_VALUE_BYTES) : null,
-  )
-  if (texts === null) addListFaults(faults, messages, 'messages', fields.NEW_MESSAGE.rules, MAX_BATCH)
+  const texts = sureList(messages, MAX_BATCH, (message) => {
+    if (message instanceof Judged) return jsonTextOf(message.body)
+    return hasSureOptions(message, 'body') ? sureText(message.body, MAX_VALUE_BYTES) : null
+  })
+  if (texts === null) addListFaults(faults, messages, 'messages', fields.NEW_MESSAGE_RULES, MAX_BATCH)
   refuse(faults)
   const rows = messages.map((message, index) => rowWith(texts?.[index] ?? jsonTextOf(message.body), message))
   return { queue: queue as string, rows }
@@ -124,11 +125,11 @@ export function checkMessage(queue: unknown, id: unknown, options: unknown = {})
 }
 
 export function checkPurge(queue: unknown, options: DryRun): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.PURGE.rules)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.DRY_RUN_RULES)])
 }
 
 export function checkPromote(queue: unknown, ids: readonly bigint[]): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf({ ids }, fields.PROMOTE.rules)])
+  refuse([...nameFaults('queue', queue), ...faultsOf({ ids }, fields.PROMOTE_RULES)])
 }
 
 export function checkedRedrive(queue: unknown, options: RedriveOptions): RedriveLimits {

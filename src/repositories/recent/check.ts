@@ -1,6 +1,6 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import { type Fault, invalidInput } from '../../errors'
-import { addFaults, argumentFaults, faultsOf, type Rules, refuse } from '../../fields/field'
+import { addFaults, argumentFaults, faultsOf, Judged, type Rules, refuse } from '../../fields/field'
 import * as fields from '../../fields/groups'
 import { ID, MAX_BATCH, MAX_PAYLOAD_BYTES, nameFault, nameFaults, TIME } from '../../fields/rules'
 import { jsonTextOf, sureText } from '../../json'
@@ -18,10 +18,6 @@ import type {
   WatchOptions,
 } from './types'
 
-const ITEM_RULES = fields.NEW_ITEM.rules
-const GROUP_ITEM_RULES = fields.NEW_GROUP_ITEM.rules
-const SETTINGS_RULES = fields.OWN_SETTINGS.rules
-
 export function checkName(key: string, value: unknown): void {
   refuse(nameFaults(key, value))
 }
@@ -38,10 +34,10 @@ export function checkItem(group: unknown, id: unknown, options: unknown = {}): v
 }
 
 export function checkedItem(group: unknown, item: NewItem): NewItemRow {
-  const row = sureRow(group, item, ITEM_RULES)
+  const row = sureRow(group, item, fields.NEW_ITEM_RULES)
   if (row !== null) return row
   const faults = nameFaults('group', group)
-  addFaults(faults, item, ITEM_RULES, '')
+  addFaults(faults, item, fields.NEW_ITEM_RULES, '')
   refuse(faults)
   return rowOf(group as string, item)
 }
@@ -59,10 +55,12 @@ export function checkedItems(items: readonly NewGroupItem[]): NewItemRow[] {
   if (!Array.isArray(items) || items.length < 1 || items.length > MAX_BATCH) {
     throw invalidInput([{ pointer: '', detail: `must be a list of 1 to ${MAX_BATCH} items` }])
   }
-  const sure = items.map((item) => sureRow(item?.group, item, GROUP_ITEM_RULES))
+  const sure = items.map((item: NewGroupItem) =>
+    item instanceof Judged ? rowOf(item.group, item) : sureRow(item?.group, item, fields.NEW_GROUP_ITEM_RULES),
+  )
   const faults: Fault[] = []
   for (const [index, item] of items.entries()) {
-    if (!sure[index]) addFaults(faults, item, GROUP_ITEM_RULES, `/${index}`)
+    if (!sure[index]) addFaults(faults, item, fields.NEW_GROUP_ITEM_RULES, `/${index}`)
   }
   refuse(faults)
   return items.map((item, index) => sure[index] ?? rowOf(item.group, item))
@@ -74,6 +72,7 @@ export function checkedItems(items: readonly NewGroupItem[]): NewItemRow[] {
  */
 function sureRow(group: unknown, item: NewItem, rules: Rules): NewItemRow | null {
   if (typeof item !== 'object' || item === null || nameFault(group) !== null) return null
+  if (item instanceof Judged) return rowOf(group as string, item)
   for (const key in item) if (!rules.has(key)) return null
   const { member = null, payload = null, occurredAt = null, eventId = null } = item
   if (member !== null && nameFault(member) !== null) return null
@@ -114,14 +113,14 @@ export function checkedTag(tag: unknown): string {
 }
 
 export function checkSettings(group: unknown, settings: OwnSettings, options: Replacing<OwnSettings>): void {
-  refuse([...nameFaults('group', group), ...faultsOf(settings, SETTINGS_RULES), ...replacedFaults(options)])
+  refuse([...nameFaults('group', group), ...faultsOf(settings, fields.OWN_SETTINGS_RULES), ...replacedFaults(options)])
 }
 
 /** The policy of the settings for a prefix. */
 export function checkedPolicy(prefix: string, given: PolicySettings, options: Replacing<PolicySettings>): Policy {
   refuse([
     ...nameFaults('prefix', prefix),
-    ...faultsOf(given, fields.POLICY_SETTINGS.rules),
+    ...faultsOf(given, fields.POLICY_SETTINGS_RULES),
     ...replacedFaults(options),
   ])
   const { capacity, mode, ttlSeconds = null, forgetEmptySeconds = null } = given
@@ -130,6 +129,7 @@ export function checkedPolicy(prefix: string, given: PolicySettings, options: Re
 
 function replacedFaults(options: Replacing<OwnSettings>): Fault[] {
   const faults = faultsOf(options, fields.REPLACING_RULES)
-  if (faults.length === 0 && options.replaces) addFaults(faults, options.replaces, SETTINGS_RULES, '/replaces')
+  if (faults.length === 0 && options.replaces)
+    addFaults(faults, options.replaces, fields.OWN_SETTINGS_RULES, '/replaces')
   return faults
 }

@@ -3,7 +3,7 @@ import type { Fault } from '../../errors'
 import { addFaults, faultsOf, refuse } from '../../fields/field'
 import { BODY_RULES } from '../../fields/queues'
 import { nameFaults } from '../../fields/rules'
-import { NEW_SCHEDULE, timingFaults } from '../../fields/schedules'
+import { NEW_SCHEDULE_RULES, timingFaults } from '../../fields/schedules'
 import type { MissedTicks, Timing } from '../../fields/ticks'
 import { rowOf } from '../queues/check'
 import type { MessageToSend } from '../queues/rows'
@@ -24,7 +24,7 @@ export function checkSchedule(name: unknown, options: unknown = {}): void {
 
 export function checkedDefinition(name: unknown, definition: ScheduleDefinition): ScheduledSend {
   const faults: Fault[] = nameFaults('schedule', name)
-  addFaults(faults, definition, NEW_SCHEDULE.rules, '')
+  addFaults(faults, definition, NEW_SCHEDULE_RULES, '')
   if (typeof definition === 'object' && definition !== null) {
     for (const fault of timingFaults(definition)) faults.push(fault)
   }

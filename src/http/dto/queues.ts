@@ -1,0 +1,143 @@
+/** The bodies of the routes of queues and their messages. */
+import { Judged, list } from '../../fields/field'
+import * as fields from '../../fields/queues'
+import { defaulted, flag, MAX_BATCH, NAME, text, VALUE } from '../../fields/rules'
+import type { JsonText } from '../../json'
+import type { OnDelete, ReceiveOrder } from '../../repositories/queues/types'
+import { Component, NotNull, Nullable, Optional, object, Refused, Required } from './dto'
+
+const { VISIBILITY_SECONDS, MAX_RECEIVES, DELAY_SECONDS } = fields
+const HELD = 'How long a receiver has a message for itself.'
+const DELETED = 'What happens to a message that its receiver deletes.'
+
+@Component(
+  'QueueSettings',
+  'A setting that is left out gets its default: `visibilityTimeoutSeconds` 30, ' +
+    `\`maxReceives\` ${fields.DEFAULT_MAX_RECEIVES}, \`onDelete\` \`remove\`; the others null.`,
+)
+export class QueueSettingsDto extends Judged {
+  @Optional(VISIBILITY_SECONDS, HELD) visibilityTimeoutSeconds?: number
+
+  @Nullable(
+    MAX_RECEIVES,
+    'A message whose claim ends without a delete after this many receives is dead. Null is no limit.',
+  )
+  maxReceives?: number | null
+
+  @Nullable(NAME, 'Where dead messages go: a queue that exists. Null: they stay, with the state `dead`.')
+  deadLetterQueue?: string | null
+
+  @Optional(fields.ON_DELETE, DELETED) onDelete?: OnDelete
+  @Nullable(fields.RETENTION_SECONDS, 'How long archived messages are kept. Null: for ever.')
+  retentionSeconds?: number | null
+
+  @Nullable(
+    fields.GROUP_CONCURRENCY,
+    'How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in ' +
+      'which they were sent. Null is no limit.',
+  )
+  groupConcurrency?: number | null
+
+  @Nullable(
+    fields.MAX_MESSAGES,
+    'Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit.',
+  )
+  maxMessages?: number | null
+
+  @Refused(fields.PAUSED) paused?: undefined
+}
+
+@Component('QueueChanges', 'A setting that is left out stays as it is.')
+export class QueueChangesDto extends QueueSettingsDto {
+  @NotNull(VISIBILITY_SECONDS, HELD) override visibilityTimeoutSeconds?: number
+  @NotNull(fields.ON_DELETE, DELETED) override onDelete?: OnDelete
+}
+
+@Component('NewMessage')
+export class NewMessageDto extends Judged {
+  @Required(VALUE) body!: JsonText
+  @Optional(defaulted(DELAY_SECONDS, 0, 'The time until the message is handed out.')) delaySeconds?: number
+
+  @Nullable(VISIBILITY_SECONDS, "In place of the queue's, where a receive asks for none.")
+  visibilityTimeoutSeconds?: number | null
+
+  @Nullable(MAX_RECEIVES, "In place of the queue's. Null is no limit; the queue's when left out.")
+  maxReceives?: number | null
+
+  @Nullable(
+    NAME,
+    'If a message with it was sent to this queue in the last 5 minutes, nothing is sent, and the answer is that message.',
+  )
+  dedupId?: string | null
+
+  @Optional(defaulted(fields.PRIORITY, 0, 'Higher first.')) priority?: number
+
+  @Nullable(NAME, 'Messages of one group take turns with those of other groups. Those without one share one.')
+  messageGroup?: string | null
+
+  @Nullable(fields.ATTRIBUTES, 'Handed to the receiver as they are, such as `traceparent`.')
+  attributes?: Readonly<Record<string, string>> | null
+}
+
+@Component('Messages')
+export class MessagesDto extends Judged {
+  @Required(list(object(NewMessageDto), MAX_BATCH)) messages!: readonly NewMessageDto[]
+}
+
+@Component('Receive')
+export class ReceiveDto extends Judged {
+  @Optional(defaulted(fields.BATCH_LIMIT, 1, 'Maximum number of messages to return.')) limit?: number
+  @Optional(VISIBILITY_SECONDS, "In place of the messages' own and the queue's.") visibilityTimeoutSeconds?: number
+  @Optional(fields.WAIT_SECONDS) waitSeconds?: number
+
+  @Optional(
+    defaulted(
+      fields.ORDER,
+      'ready',
+      '`ready`: by priority and fairness. `cycle`: by id, over and over, from the position of the cursor.',
+    ),
+  )
+  order?: ReceiveOrder
+
+  @Optional(NAME, 'With `cycle`: the name of the cursor; `default` when left out.') cursor?: string
+}
+
+@Component('Receipts')
+export class ReceiptsDto extends Judged {
+  @Required(list(text(), MAX_BATCH)) receiptHandles!: readonly string[]
+}
+
+@Component('Release')
+export class ReleaseDto extends ReceiptsDto {
+  @Optional(defaulted(DELAY_SECONDS, 0, 'The time until the messages are handed out again.')) delaySeconds?: number
+  @Nullable(text(), 'Kept as `lastError`, cut to 1,000 characters.') error?: string | null
+
+  @Optional(defaulted(flag(), false, 'True: the messages become dead letters, whatever their receive counts.'))
+  dead?: boolean
+}
+
+@Component('Extend')
+export class ExtendDto extends ReceiptsDto {
+  @Required(VISIBILITY_SECONDS, 'Counted from now.') visibilityTimeoutSeconds!: number
+}
+
+@Component('Purge')
+export class PurgeDto extends Judged {
+  @Optional(flag('True: nothing changes, and the answer is the number of messages that would be affected now.'))
+  dryRun?: boolean
+}
+
+@Component('Redrive')
+export class RedriveDto extends PurgeDto {
+  @Optional(fields.IDS, 'Only these messages.') ids?: readonly bigint[]
+  @Optional(fields.ANY_COUNT, 'Maximum number of messages; all when left out.') limit?: number
+}
+
+@Component('Promote')
+export class PromoteDto extends Judged {
+  @Required(fields.IDS) ids!: readonly bigint[]
+}
+
+/** A request without members. */
+@Component('NoFields')
+export class NoFieldsDto extends Judged {}
