@@ -24,7 +24,7 @@ export function writeDocs(): void {
   const machines = scale.map(({ machine }) => machine)
   if (parts.length > 0) parts.push(`### Machine and durability\n\n${machinesText(measured, machines)}\n`)
   fill('docs/benchmark.md', parts.length > 0 ? parts.join('\n') : 'Nothing is measured yet.\n')
-  fill('README.md', comparisonOf(readResults('mariadb')))
+  fill('README.md', comparisonOf([readResults('mariadb'), readResults('mysql')]))
 }
 
 /** Adds what it shows to what is `shown`. */
