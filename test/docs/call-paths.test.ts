@@ -121,7 +121,7 @@ describe('The files between a public call and its SQL', () => {
   beforeAll(async () => {
     const limit = Error.stackTraceLimit
     Error.stackTraceLimit = 100
-    store = await openStore({ url: 'sqlite::memory:', publish: false, sweep: false })
+    store = await openStore({ url: 'sqlite::memory:', publish: false, sweep: false, tick: false })
     await store.queues.put('q')
     await store.feeds.put('f', 'k', 0)
     await store.groups.append('g')
