@@ -49,7 +49,7 @@ export function readOptions(argv: readonly string[]): Options {
     .option('--scale', 'small and large tables compared, and the indexes with and without, in place of the workloads')
     .option('--sizes <items>', 'with --scale: how many items are there', numbers, [10_000, 1_000_000, 10_000_000])
     .option('--capacities <n>', 'with --scale: of the groups', numbers, [10, 100, 1000])
-    .option('--docs', 'run nothing: put the figures that are kept into docs/benchmark.md')
+    .option('--docs', 'run nothing: put the figures that are kept into bench/results/figures.md')
     .helpOption('-h, --help', 'this text')
     .parse(argv as string[], { from: 'user' })
   const given = program.opts<Omit<Options, 'workloads'> & { only?: string }>()

@@ -64,7 +64,7 @@ function fillDocs(text) {
   writeFileSync(path, `${before}\n\n${form}\n\n${text}\n${after}`)
 }
 
-/** On the page, each fault has one line for all engines, without its good calls, and counts that are 0 share a line. */
+/** On the page, each fault has one line for all engines, without its good calls, counts that are 0 share a line, and runs have no figures. */
 function reportOf(report, isForPage = false) {
   const of = (type) => report.filter((line) => line.type === type)
   const places = [...new Set(report.map(({ engine }) => engine))].sort()
@@ -128,14 +128,14 @@ function reportOf(report, isForPage = false) {
       ),
     zeros.length > 0 && `None on any of them: ${zeros.join('; ')}.\n`,
     faults.length > 0 && (isForPage ? table(['fault', ...columns], short) : table(head, faults)),
-    isForPage
-      ? [...new Set(runs.map(({ what }) => what))].map((what) => shortOf(what, runs)).join('')
-      : runs.map(({ engine, what, text }) => `- ${what} (${engine}): ${text}\n`).join(''),
+    isForPage ? passedOf(runs) : runs.map(({ engine, what, text }) => `- ${what} (${engine}): ${text}\n`).join(''),
   ]
   return parts.filter(Boolean).join('\n')
 }
 
-function shortOf(name, runs) {
-  const texts = runs.filter(({ what }) => what === name).map(({ engine, text }) => `${engine}: ${text}`)
-  return `- **${name}**: ${texts.join('. ')}\n`
+/** A run that failed ends the command, so that the page needs the names alone. */
+function passedOf(runs) {
+  const names = [...new Set(runs.map(({ what }) => what))]
+  const on = (name) => [...new Set(runs.filter(({ what }) => what === name).map(({ engine }) => engine))].join(', ')
+  return names.length > 0 && `Also passed:\n\n${names.map((name) => `- ${name} (${on(name)})\n`).join('')}`
 }

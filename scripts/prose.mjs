@@ -1,6 +1,7 @@
 /**
  * `node scripts/prose.mjs [FILE…]`: looks for habits of wording that readers have to read twice, in pages, comments,
- * docstrings and texts for users. Prints each with what to write instead; exits with 1 when there is one.
+ * docstrings and texts for users, and for sentences of more than 30 words in pages. Prints each with what to write instead;
+ * exits with 1 when there is one.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -41,6 +42,17 @@ const HABITS = [
   [/\b(by|for|in) hand\b.*\bhanded\b/i, 'one of the two'],
 ]
 
+/** The same for pages alone: comments in the code still have these. */
+const PAGE_HABITS = [
+  [/^(- |\d+\. |\| )?(\*\*)?What (?!.*\?)|[.:] What (?!.*\?)/, 'the thing by its name'],
+  [/\b(of (yours|theirs|its own|their own|your own|ours))\b/i, '"your", "their", "its own" before the noun'],
+  [/\bmeanwhile\b/i, '"at the same time", "until then"'],
+  [/\bby now\b/i, '"now", "already"'],
+  [/\b(goes|go) on\b(?! (to|the|in)\b)/i, '"continues"'],
+  [/\b(somebody|nobody)\b/i, 'the actor: a caller, a process, no process'],
+]
+
+const MOST_WORDS = 30
 const FENCE = /^\s*(```|~~~)/
 const COMMENT = /^\s*(\/\*\*?|\*|\/\/)/
 /** Texts with three words or more. */
@@ -66,6 +78,45 @@ function* proseOf(file) {
       const texts = [...line.matchAll(TEXT)].map(([, single, double]) => single ?? double)
       if (!/\b(SELECT|UPDATE|INSERT|DELETE|WHERE|ORDER BY)\b/.test(line)) yield [index + 1, texts.join(' · ')]
       if (trailing) yield [index + 1, trailing]
+    }
+  }
+}
+
+/** The texts of a page of which each has its own sentences: paragraphs, items of lists, cells of tables; by number. */
+function* textsOf(page) {
+  let begin = 0
+  let lines = []
+  let isSkipped = null
+  for (const [index, line] of readFileSync(page, 'utf8').split('\n').entries()) {
+    // Code, and what a program has written between two markers.
+    if (isSkipped === null && FENCE.test(line)) isSkipped = FENCE
+    else if (isSkipped === null && /^<!-- \w+:begin -->/.test(line)) isSkipped = /^<!-- \w+:end -->/
+    else if (isSkipped?.test(line)) isSkipped = null
+    else if (isSkipped === null) {
+      const isCell = line.startsWith('|')
+      if (/^\s*(- |\d+\. |$|#|\||<)/.test(line)) {
+        if (lines.length > 0) yield [begin, lines.join(' ')]
+        lines = []
+        begin = index + 1
+      }
+      if (isCell) for (const cell of line.split(/(?<!\\)\|/)) yield [index + 1, cell.replaceAll(';', '.')]
+      else if (!/^(#|<|\s*$)/.test(line)) lines.push(line.trim())
+      continue
+    }
+    if (lines.length > 0) yield [begin, lines.join(' ')]
+    lines = []
+    begin = index + 2
+  }
+  if (lines.length > 0) yield [begin, lines.join(' ')]
+}
+
+/** The sentences of a page with too many words, by the line where their paragraph begins. Code is one word. */
+function* longSentencesOf(page) {
+  for (const [line, text] of textsOf(page)) {
+    const plain = text.replaceAll(/`[^`]*`/g, 'x').replaceAll(/\]\([^)]*\)/g, ']')
+    for (const sentence of plain.split(/(?<=[.!?][)*"]*) /)) {
+      const words = sentence.split(' ').filter((word) => /[\p{L}\p{N}]/u.test(word))
+      if (words.length > MOST_WORDS) yield [line, words]
     }
   }
 }
@@ -96,14 +147,21 @@ const files =
 
 let found = 0
 for (const file of files) {
+  const isPage = file.endsWith('.md')
   for (const [line, text] of proseOf(file)) {
     const plain = text.replace(/`[^`]*`/g, 'x')
-    for (const [habit, instead] of HABITS) {
+    for (const [habit, instead] of isPage && !text.startsWith('#') ? [...HABITS, ...PAGE_HABITS] : HABITS) {
       const match = habit.exec(plain)
       if (match === null) continue
       found++
       process.stdout.write(`${file}:${line}: "${match[0].trim()}": write ${instead}\n`)
     }
+  }
+  for (const [line, words] of isPage ? longSentencesOf(file) : []) {
+    found++
+    process.stdout.write(
+      `${file}:${line}: ${words.length} words, "${words.slice(0, 6).join(' ')} …": write two sentences\n`,
+    )
   }
 }
 if (found > 0) {

@@ -51,7 +51,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   settings_changed: {
     means:
-      'The request said in `replaces` which settings it replaces, and the settings are others by now. Nothing was changed.',
+      'The request said in `replaces` which settings it replaces, and they have changed since. Nothing was changed.',
     fix: 'Read the settings again, decide whether the change still makes sense, and put it with these as `replaces`.',
   },
   queue_in_use: {
@@ -67,7 +67,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     means:
       'Access is confined to a prefix, and as many queues, schedules, policies or feeds as the server allows have names that ' +
       'begin with it. Nothing was created.',
-    fix: 'Drop those that nobody needs. The message names the setting of the server, which its operator may raise.',
+    fix: 'Drop those that are not needed. The message names the setting of the server, which its operator may raise.',
   },
   dead_letter_cycle: {
     means: 'With these settings a dead letter would return to the queue in which it died.',
@@ -88,7 +88,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   cursor_expired: {
     means:
       'Deletions after this cursor have been removed, or the cursor is beyond the last sync id: an older copy of the ' +
-      'database has taken over. A consumer that goes on from here would miss changes.',
+      'database has taken over. A consumer that continued from here would miss changes.',
     fix: 'Discard the local copy and read the feed again from cursor 0.',
   },
   method_not_allowed: {
@@ -134,7 +134,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
       '`connectionTimeoutMs`. Nothing was stored.',
     fix:
       'Retry after the time in `Retry-After` (in the library `retryAfterMs`), with fewer calls at once. If no connection ' +
-      'becomes free, look for transactions that stay open, and for store calls inside a transaction of your own.',
+      'becomes free, look for transactions that stay open, and for store calls inside your own transactions.',
   },
   sequence_exhausted: {
     means: 'The sequence has given out its last number, 9223372036854775807. A group stays readable.',
@@ -143,13 +143,13 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   conflict: {
     means:
       'The transaction met a deadlock or a lock timeout on every attempt and was rolled back; or the store was ' +
-      'called inside a transaction of its own database. Nothing was stored.',
+      'called inside a transaction of its database. Nothing was stored.',
     fix: 'Retry the whole transaction. Inside a transaction, use the operations that it was given.',
   },
   database_unavailable: {
     means:
-      'The database does not answer, or it answers that it cannot do this at present: its disk is full, it takes no ' +
-      'writes, it has stopped the statement, a table or file is damaged. Nothing was stored.',
+      'The database does not answer, or it cannot do this at present. Its disk may be full, it may take no writes, have ' +
+      'stopped the statement, or have a damaged table or file. Nothing was stored.',
     fix:
       'Retry later. If it lasts, check the address, the network, the disk and the log of the database; the log of ' +
       'recentn has what the database said.',

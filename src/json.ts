@@ -37,10 +37,10 @@ export function jsonBytes(text: string | null): number {
 }
 
 /**
- * What keeps a parsed value from being stored as JSON, or null: something JSON has no form for (a function, `undefined`
- * in an array, NaN, a bigint, a `Map`), a lone surrogate in a string or key, a cycle, or more than `MAX_JSON_DEPTH` levels.
- * Never recurses deeper than that, whatever it is given. `overflow`: the value comes from a text that will be kept, so
- * that a number beyond the range of a double is no fault.
+ * The reason why a parsed value cannot be stored as JSON, or null. It may have a value without a form in JSON (a function,
+ * `undefined` in an array, NaN, a bigint, a `Map`). Or it has a lone surrogate, a cycle, or over `MAX_JSON_DEPTH` levels. Never
+ * recurses deeper than that. `overflow`: the value comes from a text that will be kept, so that a number beyond the range
+ * of a double is no fault.
  */
 export function jsonFault(value: unknown, overflow = false): string | null {
   const fault = faultIn(value, overflow, MAX_JSON_DEPTH)

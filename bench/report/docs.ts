@@ -1,4 +1,4 @@
-/** Puts the figures that are kept into docs/benchmark.md and the README, between the two markers of each. */
+/** Writes the figures that are kept into bench/results/figures.md, and some into the README, between its two markers. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { scaleTables } from '../scale/report'
@@ -12,7 +12,27 @@ const ROOT = resolve(__dirname, '../..')
 const BEGIN = '<!-- bench:begin -->'
 const END = '<!-- bench:end -->'
 
+export const FIGURES = join(FOLDER, 'figures.md')
+
+const HEAD = `# The figures
+
+[How they are measured](../../docs/benchmark.md). Compare figures within a row only. For latencies lower is better; the p99 is in
+brackets. *No persistence* and *fsync always* are Redis, or BullMQ on it. Targets (\`bench/targets.ts\`) are ratios of recentn's figure
+to that of the contender after the slash. *fsync* is the time of a 4 KB write. \`npm run bench -- --docs\` writes this page.
+`
+
 export function writeDocs(): void {
+  writeFileSync(FIGURES, figuresPage())
+  const path = join(ROOT, 'README.md')
+  const page = readFileSync(path, 'utf8')
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (begin < 0 || end < begin) throw new Error(`README.md lacks ${BEGIN} … ${END}`)
+  const text = comparisonOf([readResults('mariadb'), readResults('mysql')])
+  writeFileSync(path, `${page.slice(0, begin + BEGIN.length)}\n\n${text}\n${page.slice(end)}`)
+}
+
+/** What is kept in bench/results as JSON, as a page. */
+export function figuresPage(): string {
   const measured: Measured[] = []
   const parts = ENGINES.flatMap((engine) =>
     [false, true].flatMap((overNetwork) => partOf(engine, overNetwork, measured)),
@@ -22,9 +42,8 @@ export function writeDocs(): void {
   if (existsSync(path)) scale.push(JSON.parse(readFileSync(path, 'utf8')))
   parts.push(...scale.map((results) => `${scaleTables(results)}\n- ${whenText(results)}\n`))
   const machines = scale.map(({ machine }) => machine)
-  if (parts.length > 0) parts.push(`### Machine and durability\n\n${machinesText(measured, machines)}\n`)
-  fill('docs/benchmark.md', parts.length > 0 ? parts.join('\n') : 'Nothing is measured yet.\n')
-  fill('README.md', comparisonOf(readResults('mariadb')))
+  if (parts.length === 0) return `${HEAD}\nNothing is measured yet.\n`
+  return [HEAD, ...parts, `### Machine and durability\n\n${machinesText(measured, machines)}\n`].join('\n')
 }
 
 /** Adds what it shows to what is `shown`. */
@@ -33,14 +52,6 @@ function partOf(engine: EngineName, overNetwork: boolean, shown: Measured[]): st
   const results = readResults(engine, overNetwork)
   shown.push(...results.measured)
   const title = `${engine}${overNetwork ? ', over a network' : ''}`
-  const chart = `![${title}, as bars](../bench/results/${basename(pathOf(engine, 'svg', overNetwork))})`
+  const chart = `![${title}, as bars](${basename(pathOf(engine, 'svg', overNetwork))})`
   return [`### ${title}\n\n${chart}\n\n${pageOf(results)}`]
-}
-
-function fill(name: string, text: string): void {
-  const path = join(ROOT, name)
-  const page = readFileSync(path, 'utf8')
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (begin < 0 || end < begin) throw new Error(`${name} lacks ${BEGIN} … ${END}`)
-  writeFileSync(path, `${page.slice(0, begin + BEGIN.length)}\n\n${text}\n${page.slice(end)}`)
 }

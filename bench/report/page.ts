@@ -1,5 +1,5 @@
 /**
- * The figures that are kept, as docs/benchmark.md shows them: one table for each engine. What was checked, the rounds and the
+ * The figures that are kept, as bench/results/figures.md shows them: one table for each engine. What was checked, the rounds and the
  * other percentiles are in the JSON beside the charts, and in the report that a run prints.
  */
 import { gradeOf, LIMITS } from '../targets'

@@ -46,8 +46,8 @@ export class PollClaim {
   rowKey!: string
 
   /**
-   * 1 claimed; 2 failed, and will be tried again; 3 done and remembered; 4 failed for good; 5 a renewal of a claim
-   * whose row, with the claim in its own columns, was locked by another transaction.
+   * 1 claimed; 2 failed, and will be tried again; 3 done and remembered; 4 failed for good. 5: a renewal of a claim whose
+   * row, with the claim in its own columns, was locked by another transaction.
    */
   @Column({ type: 'smallint', transformer: asNumber })
   state!: number

@@ -2,8 +2,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
 /**
- * One item in its slot. The primary key (group_key, slot) must be the only unique key: so `REPLACE INTO` pushes out
- * exactly one item, the one in that slot; with another unique key it could delete several. For the same reason there is
+ * One item in its slot. The primary key (group_key, slot) must be the only unique key, so that `REPLACE INTO` pushes out
+ * exactly one item, the one in that slot. With another unique key it could delete several. For the same reason there is
  * no foreign key and no AUTO_INCREMENT. The one other index serves reading and erasing a member's items; each further
  * one would cost a fifth of the append rate.
  */

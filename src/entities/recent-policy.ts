@@ -23,7 +23,7 @@ export class RecentPolicy {
 
 /**
  * One row, which counts the changes of policies. A process that sees a group with a later epoch than its own reads the
- * policies again before it writes to the group, so that no layout ever goes back to an older policy.
+ * policies again before it writes to the group. So no layout returns to an older policy.
  */
 @Entity({ name: 'recentn_policy_epoch', synchronize: false })
 export class RecentPolicyEpoch {

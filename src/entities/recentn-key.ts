@@ -2,8 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { asNumber } from './bigint'
 
 /**
- * An API key. Only the hash of its secret is stored. The row of a revoked key stays, so that the table shows for ever
- * whether there has been a key: from the first one on, a server refuses every request without a key.
+ * An API key. Only the hash of its secret is stored. The row of a revoked key stays, so that the table shows whether
+ * there has ever been a key. From the first one on, a server refuses every request without a key.
  */
 @Entity({ name: 'recentn_keys', synchronize: false })
 export class RecentnKey {

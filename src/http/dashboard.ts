@@ -11,8 +11,8 @@ import { createRouter, type MountedRouter, type RouterOptions } from './router'
 
 /**
  * The dashboard as a router: `app.use('/admin/recentn', createDashboard(store, { access }))`. It serves the page at the
- * path where it is mounted, and below it all that the page needs: its files in `/dashboard/…`, the REST interface of
- * `createRouter` in `/v1/…`, `/openapi.json`, and the reference at `/docs`. It leaves every other path to the app.
+ * path where it is mounted. Below it are the page's files in `/dashboard/…`, the REST interface of `createRouter` in
+ * `/v1/…`, `/openapi.json`, and the reference at `/docs`. It leaves every other path to the app.
  *
  * The options are those of `createRouter`. With a function as `access` the browser's own requests are asked about, so the
  * app can decide by its session: the page asks for no API key. It shows what the scope `read` allows, and its buttons

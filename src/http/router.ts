@@ -77,7 +77,7 @@ export const storeRoutes: readonly Route[] = [
  * bearer token, and allows what the key's scopes and prefix allow. A function is called with the request, its scope
  * (`'read'`, `'append'`, `'queue'`, `'feed'`, `'admin'`), and the decoded names and prefixes that it is about
  * (`RequestSubjects`). It returns `true` to allow the request, or `{ prefix }` to confine it to names that begin with
- * the prefix, as a key with that prefix is; for anything else the answer is 403. The function may throw a
+ * the prefix, as a key with that prefix is. For anything else the answer is 403. The function may throw a
  * `RecentnError`, such as `unauthorized`. While a stream is open or a request waits, the function is called again every
  * second, and the answer ends when it no longer allows the request. It is called for `/openapi.json` too (`'read'`),
  * which needs no key. Throws `invalid_input` for options that are not valid.

@@ -1,8 +1,8 @@
 /**
  * Which handlers the code that runs is in: what waits for the end of a handler must not be waited for inside it.
  *
- * One `AsyncLocalStorage` serves the whole process. Until Node 24 each one that was ever used makes every later promise of
- * the process slower, so a poller or a consumer must not have one of its own.
+ * One `AsyncLocalStorage` serves all handlers of the process. Until Node 24 each one that was ever used makes every later
+ * promise of the process slower, so pollers and consumers share it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 

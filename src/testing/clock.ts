@@ -25,11 +25,10 @@ export type Duration = number | `${number} ${keyof typeof UNIT_MS}`
 
 export interface TestClock {
   /**
-   * Moves the store's time on, at once. What has become due by then is done when it resolves: schedules have sent their messages
-   * (at most a minute late, or as `missed` says), delayed messages are ready,
-   * visibility timeouts are over, and what has expired is gone. Pauses of workers, pollers and consumers that would have
-   * ended meanwhile end now, and so do waiting receives. A handler that runs keeps its claim, as in a process that lives
-   * through this time. Throws `invalid_input`.
+   * Moves the store's time forward, at once. Due work is done when it resolves: schedules have sent their messages (at most
+   * a minute late, or as `missed` says). Delayed messages are ready, visibility timeouts and expired items have ended.
+   * Pauses of workers, pollers and consumers that would have ended in this time end now, and so do waiting receives. A
+   * handler that runs keeps its claim, as in a process that lives through this time. Throws `invalid_input`.
    */
   advance(time: Duration): Promise<void>
 }

@@ -1,5 +1,5 @@
 /**
- * Appending: lock the heads, take the ids, REPLACE the slots. Writes recent_items under the heads' locks (`heads.ts`).
+ * Appending: lock the heads, take the ids, REPLACE the slots. Writes recentn_items under the heads' locks (`heads.ts`).
  *
  * The technique is the id-modulo ring of Sheeri K. Cabral, "MySQL Queues, part II: groups of queues" (2007), after
  * Baron Schwartz, "How to implement a queue in SQL". Theirs takes MAX(id) + 1 inside the REPLACE, which loses appends

@@ -17,6 +17,9 @@ declare global {
   const metrics: Metrics
   const access: Access
   const signal: AbortSignal
+  /** The token of docs/how-to/nestjs.md, and its app. */
+  const STORE: symbol
+  class AppModule {}
 
   /** The reader's own entities. */
   class Order {

@@ -36,3 +36,30 @@ declare module '@nestjs/core' {
     }>
   }
 }
+
+declare module 'fastify' {
+  interface App {
+    get(path: string, handler: (request: { params: unknown }) => Promise<unknown>): void
+    register(plugin: object): Promise<void>
+    use(path: string, handler: import('recentn').MountedRouter): void
+    addHook(name: 'onClose', hook: () => Promise<void>): void
+    listen(options: { port: number }): Promise<string>
+  }
+  export default function Fastify(): App
+}
+
+declare module '@fastify/middie' {
+  const middie: object
+  export default middie
+}
+
+declare module 'hono' {
+  interface Context {
+    req: { param(name: string): string }
+    json(value: object, status?: number): Response
+  }
+  export class Hono {
+    get(path: string, handler: (context: Context) => Promise<Response>): void
+    onError(handler: (error: Error, context: Context) => Response): void
+  }
+}
