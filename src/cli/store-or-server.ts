@@ -23,7 +23,7 @@ export interface StoreOrServer {
     getSchedule(schedule: string): ReturnType<Store['queues']['getSchedule']>
   }
   readonly groups: Pick<Store['groups'], 'get' | 'list' | 'recent'>
-  readonly feeds: Pick<Store['feeds'], 'status' | 'list' | 'changes'>
+  readonly feeds: Pick<Store['feeds'], 'status' | 'list' | 'changes' | 'drop'>
   /** For people: where the data is. */
   readonly location: string
   close(): Promise<void>

@@ -64,9 +64,9 @@ const from = optional(
   CURSOR,
   'The cursor that the finished page was read from. If the stored cursor was put back before it meanwhile, it stays there.',
 )
-export const putConsumerOptions = { force, from }
-export const NEW_CURSOR = body('NewCursor', { cursor: required(CURSOR), ...putConsumerOptions })
-export const PUT_CONSUMER_RULES = rulesOf(putConsumerOptions)
+export const moveCursorOptions = { force, from }
+export const NEW_CURSOR = body('NewCursor', { cursor: required(CURSOR), ...moveCursorOptions })
+export const MOVE_CURSOR_RULES = rulesOf(moveCursorOptions)
 
 const values = optional(FORM)
 export const VALUE_RULES = rulesOf({ values })

@@ -37,7 +37,7 @@ const get = route({
   ...onFeed,
   method: 'get',
   scope: 'read',
-  id: 'getFeed',
+  id: 'getFeedStatus',
   summary: 'Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers',
   outcomes: { 200: { description: 'The feed.', schema: 'Feed', example: example.feed } },
   refusals: ['feed_not_found'],
@@ -48,7 +48,7 @@ const drop = route({
   ...onFeed,
   method: 'delete',
   scope: 'admin',
-  id: 'deleteFeed',
+  id: 'dropFeed',
   summary: 'Drop a feed with its entries and consumers',
   description:
     'The feed is empty at once. A later feed of the same name continues with greater sync ids, and cursors from before ' +

@@ -14,7 +14,7 @@ import { noWaits, type Runner, type Waits } from '../runners'
 import type { Page } from '../types'
 import { type ChangesRequest, type ReadChanges, readChanges } from './changes'
 import * as check from './check'
-import { type Cursor, cursorOf, deleteConsumer, getConsumer, putConsumer, readCursor } from './cursors'
+import { type Cursor, cursorOf, dropCursor, moveCursor, readCursor, storedCursor } from './cursors'
 import { followedEntry } from './followed'
 import { dropFeed, type FeedHead, listHeads, readHead } from './heads'
 import { FeedMemory } from './memory'
@@ -164,24 +164,24 @@ export class FeedRepository implements Feed.Feeds {
 
   async cursor(feed: string, consumer: string): Promise<Feed.Consumer> {
     check.checkConsumer(feed, consumer)
-    return this.#session.read((reader) => getConsumer(reader, feed, consumer))
+    return this.#session.read((reader) => storedCursor(reader, feed, consumer))
   }
 
   async moveCursor(
     feed: string,
     consumer: string,
     cursor: bigint,
-    options: Feed.PutConsumerOptions = {},
+    options: Feed.MoveCursorOptions = {},
   ): Promise<Feed.Consumer> {
     check.checkCursor(feed, consumer, cursor, options)
     const { force = false, from } = options
     const asked = { cursor: cursorOf(cursor), isForced: force, from: from === undefined ? undefined : cursorOf(from) }
-    return this.#session.write((tx) => putConsumer(tx, feed, consumer, asked))
+    return this.#session.write((tx) => moveCursor(tx, feed, consumer, asked))
   }
 
   async dropCursor(feed: string, consumer: string): Promise<boolean> {
     check.checkConsumer(feed, consumer)
-    return this.#session.write((tx) => deleteConsumer(tx, feed, consumer))
+    return this.#session.write((tx) => dropCursor(tx, feed, consumer))
   }
 
   async status(feed: string): Promise<Feed.FeedStatus | null> {

@@ -23,7 +23,7 @@ export type Write =
   | { kind: 'removeItem'; group: string }
   | { kind: 'deleteGroup'; group: string }
   | { kind: 'next'; name: string; count: number }
-  | { kind: 'deleteFeed'; feed: 'a' | 'b' }
+  | { kind: 'drop'; feed: 'a' | 'b' }
   | { kind: 'refused'; what: Refused; key: string; at: number }
 
 /** What is no valid input, alone or in a batch. */
@@ -91,7 +91,7 @@ function writeTo(focus: FeedName): fc.Arbitrary<Write> {
     weighted(1, of('resize', { group: key, capacity: fc.integer({ min: 1, max: 3 }) })),
     weighted(1, of('removeItem', { group: key })),
     weighted(1, of('next', { name: fc.constantFrom('s', 't'), count: fc.integer({ min: 1, max: 5 }) })),
-    weighted(1, of('deleteFeed', { feed: own })),
+    weighted(1, of('drop', { feed: own })),
     weighted(1, of('refused', { what: fc.constantFrom(...REFUSED), key, at: fc.nat(3) })),
   ) as fc.Arbitrary<Write>
 }

@@ -111,7 +111,7 @@ export function waitingIn({ entries, rows }: Feed): (Entry | Row)[] {
 }
 
 /** The position after it, or null where it is refused. */
-export function putConsumer(feed: Feed, name: string, asked: Position, isForced: boolean): Position | null {
+export function moveCursor(feed: Feed, name: string, asked: Position, isForced: boolean): Position | null {
   if (asked.at > feed.last) return null
   feed.hasBegun = true
   const before = feed.consumers.get(name) ?? START
@@ -178,7 +178,7 @@ export function apply(world: World, write: Write, value: unknown): unknown {
       sequences.set(write.name, last + BigInt(write.count))
       return last + 1n
     }
-    case 'deleteFeed':
+    case 'drop':
       return dropFeed(feeds[write.feed], world.step)
     case 'refused':
       return 'invalid_input'

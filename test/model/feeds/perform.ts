@@ -88,7 +88,7 @@ export async function perform(
       return groups.drop(names.own(write.group))
     case 'next':
       return sequences.next(names.own(write.name), write.count)
-    case 'deleteFeed':
+    case 'drop':
       return feeds.drop(names.feed(write.feed))
     case 'refused':
       return codeOr(refused(feeds, names, write))
@@ -185,7 +185,7 @@ export function locksOf(write: Write): string[] {
       return [...locks('groups', [write.group]), 'groups.items/']
     case 'next':
       return [`sequence/${write.name}`]
-    case 'deleteFeed':
+    case 'drop':
       return [`${write.feed}/`]
     case 'refused':
       return write.what === 'beyond the last' ? ['a/consumer'] : []

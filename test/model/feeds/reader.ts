@@ -4,7 +4,7 @@
  */
 import type { Change, Changes, ChangesOptions, Consumer } from '../../../src/repositories/feeds/types'
 import type { FeedName, Read, ReaderName } from './operations'
-import { changesAfter, isExpired, liveIn, type Position, putConsumer, START, type World } from './oracle'
+import { changesAfter, isExpired, liveIn, moveCursor, type Position, START, type World } from './oracle'
 import { codeOr, type Names, type Target } from './perform'
 
 /** Greater than any sync id: a cursor of who has started over. */
@@ -106,7 +106,7 @@ export class Reader {
 
   async put(target: Target, world: World, asked: Position, isForced: boolean): Promise<void> {
     const feed = world.feeds[this.feed]
-    const expected = putConsumer(feed, this.name, asked, isForced)
+    const expected = moveCursor(feed, this.name, asked, isForced)
     const call = target.feeds.moveCursor(this.names.feed(this.feed), this.name, asked.cursor, { force: isForced })
     const answer = await codeOr(call)
     expect(answer).toEqual(expected === null ? 'invalid_input' : consumerOf(feed, this.name, expected))

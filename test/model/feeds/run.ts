@@ -43,7 +43,7 @@ async function patiently(operation: Operation, step: Promise<unknown>): Promise<
 
 /** A republish of keys that are not there may wait for the entry that is next in the index. */
 function mayWaitForNeighbours({ kind }: Write): boolean {
-  return ['deleteFeed', 'republish', 'republishPrefix'].includes(kind)
+  return ['drop', 'republish', 'republishPrefix'].includes(kind)
 }
 
 export class Run {
@@ -189,7 +189,7 @@ export class Run {
     await this.#end(slot)
     if (this.bench.mayStayOpen && this.#mayBeginAnew()) return
     const free = writes.filter((write) => !this.#isHeld(locksOf(write)) && !this.#isInTheWay(write))
-    const staying = this.bench.mayStayOpen ? free.filter(({ kind }) => kind !== 'deleteFeed') : free
+    const staying = this.bench.mayStayOpen ? free.filter(({ kind }) => kind !== 'drop') : free
     const inside = structuredClone(this.#world)
     const values = staying.map(() => `v${this.#value++}`)
     const begins = staying.flatMap((write) =>
@@ -300,7 +300,7 @@ export class Run {
     expect(await codeOr(this.#target.feeds.changes(feed))).toBe('invalid_input')
     if (isDropped && !this.#open.some(Boolean)) {
       expect(await this.#target.feeds.drop(feed)).toBe(true)
-      apply(this.#world, { kind: 'deleteFeed', feed: 'kv' as 'a' }, null)
+      apply(this.#world, { kind: 'drop', feed: 'kv' as 'a' }, null)
       this.#world.feeds.kv.hasBegun = true
     }
     await this.#follow()
