@@ -15,9 +15,6 @@ import {
   VALUE,
 } from './rules'
 
-/** The feed of the groups of recent items, where the store was opened with `recentGroupsFeed`. */
-export const RECENT_GROUPS = 'recent-groups'
-
 export const DEFAULT_TOMBSTONE_SECONDS = 604_800
 
 /** A cursor is a sync id, or two: a horizon above one. */

@@ -124,7 +124,6 @@ describe('an access function is told', () => {
     ['DELETE', '/v1/schedules/a:s', null, 'admin', 'deleteSchedule', { schedules: ['a:s'], queues: ['*'] }],
     ['GET', '/v1/feeds?prefix=a:', null, 'read', 'listFeeds', { feeds: ['a:*'] }],
     ['GET', '/v1/feeds/%61:f', null, 'read', 'getFeedStatus', feed],
-    ['GET', '/v1/feeds/recent%2Dgroups', null, 'read', 'getFeedStatus', { feeds: ['recent-groups'], groups: ['*'] }],
     ['DELETE', '/v1/feeds/a:f', null, 'admin', 'dropFeed', feed],
     [
       'POST',

@@ -2,7 +2,7 @@
  * A consumer as the documentation has it: it reads from its cursor, does its work (here a map of the values), keeps the
  * cursor it was given, and starts over at 0 with nothing when it is told that its cursor has expired.
  */
-import type { Change, Changes, ChangesOptions, Consumer } from '../../../src/repositories/feeds/types'
+import type { Changes, ChangesOptions, Consumer } from '../../../src/repositories/feeds/types'
 import type { FeedName, Read, ReaderName } from './operations'
 import { changesAfter, isExpired, liveIn, moveCursor, type Position, START, type World } from './oracle'
 import { codeOr, type Names, type Target } from './perform'
@@ -55,7 +55,7 @@ export class Reader {
     expect(page).not.toBe('cursor_expired')
     const { changes, cursor, hasMore } = page as Changes
     this.#pending = this.#checked(world, before, page as Changes, { limit, maxBytes })
-    for (const { key, value, deleted } of this.#shown(changes)) {
+    for (const { key, value, deleted } of changes) {
       if (deleted) this.known.delete(key)
       else this.known.set(key, value)
     }
@@ -68,7 +68,7 @@ export class Reader {
   #checked(world: World, before: Position, page: Changes, bounds: Pick<Read, 'limit' | 'maxBytes'>): Position {
     const feed = world.feeds[this.feed]
     const { cursor, hasMore } = page
-    const changes = this.#shown(page.changes)
+    const { changes } = page
     const expected = feed.hasBegun ? changesAfter(feed, before.at) : []
     const count = bounds.maxBytes === null ? Math.min(bounds.limit, expected.length) : changes.length
     if (bounds.maxBytes !== null && expected.length > 0) expect(count).toBeGreaterThan(0)
@@ -87,12 +87,6 @@ export class Reader {
     const passed = expected.slice(count).filter(({ syncId }) => syncId <= cursor)
     expect(passed).toEqual([])
     return { at: cursor, since, cursor }
-  }
-
-  #shown(changes: readonly Change[]): Change[] {
-    if (this.feed !== 'groups') return changes.map(shown)
-    const prefix = this.names.own('').length
-    return changes.map((change) => ({ ...shown(change), key: change.key.slice(prefix) }))
   }
 
   /** Has the cursor of the last page stored. */
@@ -139,6 +133,3 @@ export class Reader {
     }
   }
 }
-
-/** Tombstones of a table have a version that rows have not; which, is not said. */
-export const shown = (change: Change): Change => change
