@@ -15,9 +15,6 @@ import {
   VALUE,
 } from './rules'
 
-/** The feed of the groups of recent items, where the store was opened with `recentGroupsFeed`. */
-export const RECENT_GROUPS = 'recent-groups'
-
 export const DEFAULT_TOMBSTONE_SECONDS = 604_800
 
 /** A cursor is a sync id, or two: a horizon above one. */
@@ -64,9 +61,9 @@ const from = optional(
   CURSOR,
   'The cursor that the finished page was read from. If the stored cursor was put back before it meanwhile, it stays there.',
 )
-export const putConsumerOptions = { force, from }
-export const NEW_CURSOR = body('NewCursor', { cursor: required(CURSOR), ...putConsumerOptions })
-export const PUT_CONSUMER_RULES = rulesOf(putConsumerOptions)
+export const moveCursorOptions = { force, from }
+export const NEW_CURSOR = body('NewCursor', { cursor: required(CURSOR), ...moveCursorOptions })
+export const MOVE_CURSOR_RULES = rulesOf(moveCursorOptions)
 
 const values = optional(FORM)
 export const VALUE_RULES = rulesOf({ values })

@@ -62,7 +62,7 @@ export type InFeeds = Agreed<
     Agrees<typeof feeds.NEW_ENTRY, Feeds.NewEntry>,
     Agrees<typeof feeds.REPUBLISH, Feeds.RepublishSelection>,
     Agrees<typeof feeds.changesOptions, Feeds.ChangesOptions>,
-    Agrees<typeof feeds.putConsumerOptions, Feeds.PutConsumerOptions>,
+    Agrees<typeof feeds.moveCursorOptions, Feeds.MoveCursorOptions>,
     Agrees<typeof newKey, NewKey>,
   ]
 >
