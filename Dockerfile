@@ -1,4 +1,4 @@
-# One image for every command: `docker run … recentn serve`, `… keys create`, `… doctor`, `… migrate`, `… replay`.
+# One image for every command: `docker run … recentn serve`, `… keys create`, `… doctor`, `… migrate`.
 # What it holds is decided by package-lock.json. docs/operating.md says how to run it.
 #
 # BASE is any Debian image with Node and npm, such as node:20-bookworm-slim. The default is pinned, so that a build today

@@ -35,9 +35,6 @@ export const TARGETS: readonly Target[] = [
   { workload: 'queue-drain', peer: 'pg-boss', floor: 2, goal: 2 },
   { workload: 'queue-drain', peer: 'graphile-worker', floor: 1, goal: 1.5 },
   { workload: 'queue-drain-full', peer: 'empty', floor: 0.9, goal: 0.9 },
-  // With the feed of all groups, by the same without it.
-  { workload: 'hot-feed', peer: 'without', floor: 0.7, goal: 0.7 },
-  { workload: 'even-feed', peer: 'without', floor: 0.7, goal: 0.7 },
   // Within 1.2 times the time.
   { workload: 'feed-growth', peer: 'few', floor: 0.833, goal: 0.833 },
   // Of latencies: at most so many times as long.

@@ -6,16 +6,13 @@ import { diagnose, findingsJson, findingsText, schemaVersion, withCause } from '
 import { addFeedsCommand } from './cli/feeds-command'
 import { addGroupsCommand } from './cli/groups-command'
 import { addKeysCommand } from './cli/keys-command'
-import { endWithNpx, isByNpx } from './cli/npx'
+import { endWithNpx } from './cli/npx'
 import { addQueuesCommand } from './cli/queues-command'
-import { addReplayCommand } from './cli/replay-command'
 import { addSchedulesCommand } from './cli/schedules-command'
-import { cachedDriver } from './cli/sqlite-driver'
 import { type Config, readConfig } from './config'
-import { isSqliteInstalled, loadSqliteFrom } from './database/drivers'
 import { RecentnError } from './errors'
 import { withoutSecretsIn } from './http/secrets'
-import { nodeFault, packageVersion, sqliteRange } from './http/version'
+import { nodeFault, packageVersion } from './http/version'
 import { openStore } from './store/open'
 
 interface DatabaseFlags {
@@ -71,8 +68,7 @@ async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> 
 const SERVE_DETAILS = `
 Creates or upgrades the tables first. Prints one line to standard output when it is ready. Options override the
 environment: PORT, HOST, DATABASE_URL, RECENTN_TABLE_PREFIX, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
-RECENTN_SHUTDOWN_SECONDS, RECENTN_DRAIN_SECONDS, RECENTN_RECENT_GROUPS_FEED=1 for the feed recent-groups,
-RECENTN_MAX_QUEUES_PER_PREFIX and so for SCHEDULES, POLICIES and FEEDS,
+RECENTN_SHUTDOWN_SECONDS, RECENTN_DRAIN_SECONDS, RECENTN_MAX_QUEUES_PER_PREFIX and so for SCHEDULES, POLICIES and FEEDS,
 RECENTN_CORS_ORIGIN for a list of origins whose pages may read the answers; RECENTN_LOG_FORMAT (text, json),
 RECENTN_LOG_LEVEL (debug, info, warn, error), RECENTN_ACCESS_LOG=1 for a line a request.
 Once API keys exist (recentn keys), every request needs one. Without keys the server listens on a loopback address only,
@@ -124,7 +120,6 @@ export function program(): Command {
   addGroupsCommand(root, kit)
   addFeedsCommand(root, kit)
   addSchedulesCommand(root, kit)
-  addReplayCommand(root, databaseOption, databaseConfig)
   addKeysCommand(root, databaseOption, databaseConfig)
   addBackupCommands(root, databaseOption, databaseConfig)
   root
@@ -157,24 +152,14 @@ function sentenceOf(error: unknown): string {
   return foreseen ? withCause(error) : (error.stack ?? error.message)
 }
 
-/** Under npx, gets the SQLite driver that npx does not install. */
-async function provideSqlite(flags: DatabaseFlags & { url?: string }): Promise<void> {
-  const { databaseUrl = process.env.DATABASE_URL, url } = flags
-  const isSqlite = databaseUrl === undefined || databaseUrl === '' || databaseUrl.startsWith('sqlite:')
-  if (!isSqlite || url !== undefined || !isByNpx(process.env) || isSqliteInstalled()) return
-  const say = (line: string) => process.stderr.write(`recentn: ${line}\n`)
-  loadSqliteFrom(await cachedDriver(sqliteRange(), process.env, say))
-}
-
 /** Runs a command: `args` as the shell gives them. Its errors are written, and make the exit code 1. */
 export async function main(args: readonly string[], root = program()): Promise<void> {
   try {
     await root
-      .hook('preAction', async (_root, command) => {
+      .hook('preAction', (_root, command) => {
         const fault = nodeFault()
         if (fault !== null) process.stderr.write(`recentn: ${fault}\n`)
         if (command.name() === 'serve') endWithNpx(process.env)
-        await provideSqlite(command.opts())
       })
       // A reader that closes the pipe early, such as `head`, is not an error; a server goes on without a reader.
       .hook('preAction', (_root, command) => {

@@ -23,7 +23,6 @@ export interface Config {
   readonly maxPerPrefix: Readonly<Record<'queues' | 'schedules' | 'policies' | 'feeds', number>>
   /** Connections to a database server; undefined is the store's default. */
   readonly poolSize: number | undefined
-  readonly recentGroupsFeed: boolean
   readonly logFormat: LogFormat
   readonly logLevel: LogLevel
   /** Logs a line for each request. */
@@ -70,7 +69,6 @@ export function readConfig(environment: Environment): Config {
       feeds: perPrefix('FEEDS'),
     }),
     poolSize: integer('RECENTN_POOL_SIZE', 1, 10_000, undefined),
-    recentGroupsFeed: integer('RECENTN_RECENT_GROUPS_FEED', 0, 1, 0) === 1,
     logFormat: word('RECENTN_LOG_FORMAT', LOG_FORMATS, 'text'),
     logLevel: word('RECENTN_LOG_LEVEL', LOG_LEVELS, 'info'),
     accessLog: integer('RECENTN_ACCESS_LOG', 0, 1, 0) === 1,

@@ -5,12 +5,12 @@ import { insertAndTrimSqlite } from './insert-and-trim-sqlite'
 import { limit } from './limit/rings'
 import { postgres } from './postgres'
 import { publishedRecipe } from './published-recipe'
-import { recentn, unbatched, withoutFeed } from './recentn'
+import { recentn, unbatched } from './recentn'
 import { redis, redisAlways } from './redis'
 
 export function contendersOn(engine: EngineName): Contender[] {
   const sql = engine === 'sqlite' ? [insertAndTrimSqlite] : [insertAndTrim, publishedRecipe]
-  return [recentn, unbatched, withoutFeed, redis, redisAlways, ...sql, postgres, limit]
+  return [recentn, unbatched, redis, redisAlways, ...sql, postgres, limit]
 }
 
 export function contenderNamed(engine: EngineName, name: string): Contender {

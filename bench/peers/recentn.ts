@@ -7,7 +7,6 @@ import { WINDOW } from '../items'
 import type { Contender, OpenRing, Ring } from '../types'
 
 const DATABASE = 'recentn_bench'
-const RECENT_GROUPS = 'recent-groups'
 
 /** The database's URL under the server's. */
 export function databaseUrl(engine: string): string {
@@ -29,9 +28,9 @@ export async function freshDatabase(engine: string): Promise<void> {
   connection.destroy()
 }
 
-async function open({ urls, purpose, fresh }: OpenRing, batched: boolean, recentGroupsFeed = false): Promise<Ring> {
+async function open({ urls, purpose, fresh }: OpenRing, batched: boolean): Promise<Ring> {
   if (fresh) await freshDatabase(urls.engine)
-  const store = await openStore({ url: databaseUrl(urls.engine), recentGroupsFeed })
+  const store = await openStore({ url: databaseUrl(urls.engine) })
   if (purpose === 'distinct') await store.groups.putPolicy('article:', { capacity: WINDOW, mode: 'distinct' })
   const groups = batched ? store.groups : new RecentRepository(store.dataSource)
   return {
@@ -48,44 +47,21 @@ async function open({ urls, purpose, fresh }: OpenRing, batched: boolean, recent
       }
       return answers.map((answer) => answer.items)
     },
-    taken: () => (recentGroupsFeed ? sumOfFeed(store) : sumOfTotals(store)),
+    taken: () => takenBy(store),
     erase: async (member) => (await groups.eraseMember(member)).deleted,
     close: () => store.close(),
   }
 }
 
-async function sumOfTotals(store: Store): Promise<number> {
+async function takenBy(store: Store): Promise<number> {
   let sum = 0n
-  for (const total of (await totalsOf(store)).values()) sum += total
-  return Number(sum)
-}
-
-async function totalsOf(store: Store): Promise<Map<string, bigint>> {
-  const totals = new Map<string, bigint>()
   let after: string | undefined
   do {
     const page = await store.groups.list({ limit: 1000, prefix: 'article:', after })
-    for (const { group, totalAppended } of page.groups) totals.set(group, totalAppended)
+    for (const { totalAppended } of page.groups) sum += totalAppended
     after = page.nextAfter ?? undefined
   } while (after !== undefined)
-  return totals
-}
-
-/** What a consumer of the feed of all groups knows at its end; throws where that is not what the groups are. */
-async function sumOfFeed(store: Store): Promise<number> {
-  await store.feeds.publish(RECENT_GROUPS)
-  const known = new Map<string, bigint>()
-  for (let after = 0n, hasMore = true; hasMore; ) {
-    const page = await store.feeds.changes(RECENT_GROUPS, { after, limit: 1000 })
-    for (const { key, value } of page.changes)
-      known.set(key, BigInt((value as { totalAppended: string }).totalAppended))
-    after = page.cursor
-    hasMore = page.hasMore
-  }
-  const totals = await totalsOf(store)
-  const wrong = [...totals].filter(([group, total]) => known.get(group) !== total)
-  if (wrong.length > 0 || known.size !== totals.size) throw new Error(`the feed is wrong about ${wrong.length} groups`)
-  return [...known.values()].reduce((sum, total) => sum + Number(total), 0)
+  return Number(sum)
 }
 
 export const recentn: Contender = {
@@ -105,9 +81,3 @@ export const unbatched: Contender = {
   how: 'RecentRepository on the DataSource: a transaction for each append',
   open: (options) => open(options, false),
 }
-
-/** With its changes in the feed `recent-groups`, and a publisher that numbers them. */
-export const openWithFeed: Contender['open'] = (options) => open(options, true, true)
-
-/** Where the other one has that feed. */
-export const withoutFeed: Contender = { ...recentn, name: 'without', title: 'recentn, no feed of groups' }

@@ -5,7 +5,6 @@ import { QUEUE_CONTENDERS, queueContenderNamed } from '../peers/queues'
 import type { EngineName, Job, Outcome, Participant } from '../types'
 import { distinct, evenly, hot, lone, skewed } from './append'
 import { erase } from './erase'
-import { evenFeed, hotFeed } from './feed-cost'
 import { feedGrowth } from './feed-growth'
 import { feedLatency } from './feed-latency'
 import { feedPublish } from './feed-publish'
@@ -39,8 +38,6 @@ export const WORKLOADS: readonly Workload[] = [
   feedRead,
   feedLatency,
   feedGrowth,
-  hotFeed,
-  evenFeed,
 ]
 
 export function workloadNamed(name: string): Workload {

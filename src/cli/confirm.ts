@@ -1,7 +1,7 @@
 /** Asks on a terminal before something is deleted. */
 import { createInterface } from 'node:readline/promises'
 import { RecentnError } from '../errors'
-import { printable } from './progress'
+import { printable } from './terminal'
 
 interface Terminal {
   input: NodeJS.ReadableStream & { isTTY?: boolean }

@@ -11,7 +11,7 @@ import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'
 import { feeds, queues, schedules } from './doctor-work'
 import { type Check, type CheckResult, type Finding, tableOf } from './finding'
-import { jsonLine, printable } from './progress'
+import { jsonLine, printable } from './terminal'
 
 const FIXES: Partial<Record<ErrorCode, string>> = {
   schema_too_new: 'use a newer recentn',

@@ -1,13 +1,15 @@
-/** `recentn feeds`: shows feeds, what was published in them, and how far their consumers are. */
+/** `recentn feeds`: shows feeds, what was published in them, and how far their consumers are; drops a feed. */
 import type { Command } from 'commander'
 import { MAX_BATCH } from '../fields/rules'
 import { idNumber, wholeNumber } from './arguments'
+import { confirm } from './confirm'
 import {
   addListAndShow,
   atPlace,
   type CommandKit,
   found,
   goOn,
+  notFound,
   operatorCommand,
   type PlaceFlags,
 } from './store-or-server'
@@ -22,8 +24,8 @@ The entries of a feed that follows a table are known to the processes that follo
 export function addFeedsCommand(program: Command, kit: CommandKit): void {
   const feeds = program
     .command('feeds')
-    .summary('show feeds and their consumers')
-    .description('Show feeds, what was published in them, and how far their consumers are.')
+    .summary('show feeds and their consumers, and drop a feed')
+    .description('Show feeds, what was published in them, and how far their consumers are. Drop a feed.')
     .addHelpText('after', DETAILS)
   addListAndShow(feeds, kit, {
     one: 'feed',
@@ -49,6 +51,18 @@ export function addFeedsCommand(program: Command, kit: CommandKit): void {
         const json = await feeds.changes(feed, { limit, after })
         const show = { rows: 'changes', columns: CHANGE_COLUMNS, none: 'There are no changes.' }
         return { json, show, note: goOn('after', json.hasMore ? json.cursor : null) }
+      }),
+    )
+  operatorCommand(feeds, 'drop <feed>', 'drop a feed with its entries and its consumers', kit)
+    .option('--yes', 'do not ask')
+    .action((feed: string, { yes, ...flags }: PlaceFlags & { yes?: boolean }) =>
+      atPlace(flags, kit, async ({ feeds, location }) => {
+        if (!yes) {
+          const { entries } = found(await feeds.status(feed), 'feed', feed)
+          await confirm(`Drop the feed ${feed} with ${entries.toLocaleString('en')} entries in ${location}?`)
+        }
+        if (!(await feeds.drop(feed))) throw notFound('feed', feed)
+        return { json: { dropped: true }, show: { sentence: `The feed ${feed} is dropped.` } }
       }),
     )
 }

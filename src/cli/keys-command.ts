@@ -6,8 +6,8 @@ import { partsOf, SCOPES, type Scope } from '../fields/keys'
 import { withoutSecretsIn } from '../http/secrets'
 import { openStore } from '../store/open'
 import type { Store, StoreKeys } from '../store/types'
-import { jsonLine, printable } from './progress'
 import { described } from './store-or-server'
+import { jsonLine, printable } from './terminal'
 
 type ListedKey = Awaited<ReturnType<StoreKeys['list']>>['keys'][number]
 

@@ -2,7 +2,7 @@
  * What a command for operators answers: JSON as the REST route has it, or a table of the same. The columns of a table are
  * paths in that JSON, so that both have the same names.
  */
-import { printable } from './progress'
+import { printable } from './terminal'
 
 export interface Printed {
   /** Written by `JSON.stringify`. */

@@ -11,8 +11,7 @@ import { openStore } from '../store/open'
 import type { Store } from '../store/types'
 import { wholeNumber } from './arguments'
 import { type Printed, printedText } from './printed'
-import { jsonLine, printable } from './progress'
-import { serverBase } from './targets'
+import { jsonLine, printable } from './terminal'
 
 export interface StoreOrServer {
   readonly queues: Pick<
@@ -23,7 +22,7 @@ export interface StoreOrServer {
     getSchedule(schedule: string): ReturnType<Store['queues']['getSchedule']>
   }
   readonly groups: Pick<Store['groups'], 'get' | 'list' | 'recent'>
-  readonly feeds: Pick<Store['feeds'], 'status' | 'list' | 'changes'>
+  readonly feeds: Pick<Store['feeds'], 'status' | 'list' | 'changes' | 'drop'>
   /** For people: where the data is. */
   readonly location: string
   close(): Promise<void>
@@ -138,6 +137,17 @@ export async function atPlace(
 
 async function atDatabase({ databaseUrl: url, tablePrefix, defaultCapacity }: Config): Promise<StoreOrServer> {
   return openStore({ url, tablePrefix, defaultCapacity, migrate: false, sweep: false, publish: false, tick: false })
+}
+
+/** The address of a server, with a slash at its end. Throws `invalid_input`. */
+function serverBase(url: string): URL {
+  const base = URL.canParse(url) ? new URL(url) : null
+  if (!base || !/^https?:$/.test(base.protocol) || base.username || base.password || base.search || base.hash) {
+    const without = 'without a user, password, query or fragment'
+    throw new RecentnError('invalid_input', `--url must be an address such as http://127.0.0.1:3000, ${without}`)
+  }
+  if (!base.pathname.endsWith('/')) base.pathname += '/'
+  return base
 }
 
 function atServer(url: string, key = process.env.RECENTN_KEY || undefined): StoreOrServer {

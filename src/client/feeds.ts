@@ -81,29 +81,29 @@ export class FeedCalls<Base = unknown> {
 
   /** The stored cursor; 0 for an unknown consumer. Throws `feed_not_found`. */
   cursor(feed: string, consumer: string, options?: CallOptions): Promise<Consumer> {
-    return this.#transport.value(operations.getConsumer, { path: { feed, consumer } }, options)
+    return this.#transport.value(operations.getCursor, { path: { feed, consumer } }, options)
   }
 
   /** Moves the cursor forward. It moves backward only if `force` is true. */
   moveCursor(feed: string, consumer: string, cursor: bigint, options: ConsumerOptions = {}): Promise<Consumer> {
     const [more, call] = parted(options)
-    return this.#transport.value(operations.putConsumer, { path: { feed, consumer }, body: { cursor, ...more } }, call)
+    return this.#transport.value(operations.moveCursor, { path: { feed, consumer }, body: { cursor, ...more } }, call)
   }
 
   /** Removes the cursor; false if there was none. */
   dropCursor(feed: string, consumer: string, options?: CallOptions): Promise<boolean> {
     const parts = { path: { feed, consumer } }
-    return this.#transport.wasThere(operations.deleteConsumer, parts, 'consumer_not_found', options)
+    return this.#transport.wasThere(operations.dropCursor, parts, 'consumer_not_found', options)
   }
 
   /** Null for a feed that does not exist. */
   status(feed: string, options?: CallOptions): Promise<Feed | null> {
-    return this.#transport.valueOrNull(operations.getFeed, { path: { feed } }, 'feed_not_found', options)
+    return this.#transport.valueOrNull(operations.getFeedStatus, { path: { feed } }, 'feed_not_found', options)
   }
 
   /** Deletes the feed with its entries and consumers; false if there was none. */
   drop(feed: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.deleteFeed, { path: { feed } }, 'feed_not_found', options)
+    return this.#transport.wasThere(operations.dropFeed, { path: { feed } }, 'feed_not_found', options)
   }
 
   /** A page of feeds, by name. */

@@ -1121,7 +1121,7 @@ interface Wire {
     answer: FeedPage
   }
   /** Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers: `GET /v1/feeds/{feed}` */
-  getFeed: {
+  getFeedStatus: {
     path: {
       /** The feed. */
       feed: string
@@ -1131,7 +1131,7 @@ interface Wire {
     answer: Feed
   }
   /** Drop a feed with its entries and consumers: `DELETE /v1/feeds/{feed}` */
-  deleteFeed: {
+  dropFeed: {
     path: {
       /** The feed. */
       feed: string
@@ -1216,7 +1216,7 @@ interface Wire {
     answer: Changes
   }
   /** Read the stored cursor of a consumer, and how far behind it is: `GET /v1/feeds/{feed}/consumers/{consumer}` */
-  getConsumer: {
+  getCursor: {
     path: {
       /** The feed. */
       feed: string
@@ -1228,7 +1228,7 @@ interface Wire {
     answer: Consumer
   }
   /** Move the stored cursor of a consumer: `PUT /v1/feeds/{feed}/consumers/{consumer}` */
-  putConsumer: {
+  moveCursor: {
     path: {
       /** The feed. */
       feed: string
@@ -1240,7 +1240,7 @@ interface Wire {
     answer: Consumer
   }
   /** Forget a consumer: `DELETE /v1/feeds/{feed}/consumers/{consumer}` */
-  deleteConsumer: {
+  dropCursor: {
     path: {
       /** The feed. */
       feed: string

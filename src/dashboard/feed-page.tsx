@@ -11,7 +11,7 @@ const EVERY_MS = 3000
 
 export function FeedPage({ feed: name }: { feed: string }) {
   const { data: feed, error } = usePolled(
-    (signal) => ask(operations.getFeed, { path: { feed: name } }, signal),
+    (signal) => ask(operations.getFeedStatus, { path: { feed: name } }, signal),
     name,
     EVERY_MS,
   )

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { RecentnError } from '../errors'
 
+const MISSING = 'a sqlite: URL needs the SQLite driver: npm install recentn better-sqlite3'
 const COMPILING =
   'where npm finds no prebuilt one it is compiled, which takes python3, make and a C++ compiler; a mysql:// or mariadb:// URL does without it'
 
@@ -31,36 +32,18 @@ export function mayAbort(place: string): boolean {
   }
 }
 
-/** The package name or folder from which better-sqlite3 is loaded. */
-let sqlitePlace: string = SQLITE
-
-/** Whether better-sqlite3 is installed where recentn finds it, compiled or not. */
-export function isSqliteInstalled(): boolean {
-  try {
-    require.resolve(SQLITE)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Makes later calls load better-sqlite3 from this folder. */
-export function loadSqliteFrom(folder: string): void {
-  sqlitePlace = folder
-}
-
-let loaded: { place: string; driver: unknown } | null = null
+let loaded: unknown
 
 /** Loads better-sqlite3 with its compiled part. Throws `database_refused`, which says what to do. */
 export function sqliteDriver(): unknown {
-  if (loaded?.place === sqlitePlace) return loaded.driver
+  if (loaded !== undefined) return loaded
   let cause: unknown
   try {
-    const Sqlite = require(sqlitePlace) as typeof import('better-sqlite3')
+    const Sqlite = require(SQLITE) as typeof import('better-sqlite3')
     // The compiled part is loaded with the first database.
     new Sqlite(':memory:').close()
-    loaded = { place: sqlitePlace, driver: Sqlite }
-    if (process.versions.node.startsWith('24.') && mayAbort(sqlitePlace)) process.emitWarning(ABORTS, { code: WARNING })
+    loaded = Sqlite
+    if (process.versions.node.startsWith('24.') && mayAbort(SQLITE)) process.emitWarning(ABORTS, { code: WARNING })
     return Sqlite
   } catch (error) {
     cause = error
@@ -68,7 +51,7 @@ export function sqliteDriver(): unknown {
   const { code, message } = cause as NodeJS.ErrnoException
   const missing = code === 'MODULE_NOT_FOUND' && message.includes("'better-sqlite3'")
   const text = missing
-    ? `a sqlite: URL needs the package better-sqlite3, which is not installed: npm install better-sqlite3 (${COMPILING})`
+    ? MISSING
     : `the SQLite driver better-sqlite3 is installed, but does not load (${message.split('\n')[0]}): npm rebuild better-sqlite3 (${COMPILING})`
   throw new RecentnError('database_refused', text)
 }

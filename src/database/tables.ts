@@ -40,7 +40,6 @@ const TABLES = {
 const INDEXES = {
   itemsMember: 'items_member',
   groupsSweep: 'groups_sweep',
-  groupsSync: 'groups_sync',
   messagesClaim: 'queue_messages_claim',
   messagesCycle: 'queue_messages_cycle',
   entriesSync: 'feed_entries_sync',

@@ -66,7 +66,7 @@ export class RecentGroup {
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
 
-  /** The sync id of the group in the feed `recent-groups`; null from each change until a publisher has numbered it. */
+  /** Not in use; always null in a group that this version has written. */
   @Column({ name: 'sync_id', type: 'bigint', nullable: true, transformer: asBigint })
   syncId!: bigint | null
 }

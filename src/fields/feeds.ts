@@ -3,9 +3,6 @@ import { list, optional, required, rulesOf, type Schema } from './field'
 import { waitSeconds } from './queues'
 import { ANSWER_BYTES, digits, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE } from './rules'
 
-/** The feed of the groups of recent items, where the store was opened with `recentGroupsFeed`. */
-export const RECENT_GROUPS = 'recent-groups'
-
 export const DEFAULT_TOMBSTONE_SECONDS = 604_800
 
 /** A cursor is a sync id, or two: a horizon above one. */
@@ -40,8 +37,8 @@ export const KEYS = list(NAME, MAX_BATCH)
 export const selection = { keys: optional(KEYS), prefix: optional(PREFIX) }
 export const SELECTION_RULES = rulesOf(selection)
 
-export const putConsumerOptions = { force: optional(flag()), from: optional(CURSOR) }
-export const PUT_CONSUMER_RULES = rulesOf(putConsumerOptions)
+export const moveCursorOptions = { force: optional(flag()), from: optional(CURSOR) }
+export const MOVE_CURSOR_RULES = rulesOf(moveCursorOptions)
 
 const values = optional(FORM)
 export const VALUE_RULES = rulesOf({ values })

@@ -30,7 +30,6 @@ export const storeOptions = {
   sweep: aBoolean,
   publish: aBoolean,
   tick: aBoolean,
-  recentGroupsFeed: aBoolean,
   feeds: anObject,
   connectionTimeoutMs: whole(1, 600_000),
   statementTimeoutSeconds: whole(1, 86_400),

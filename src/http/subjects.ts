@@ -4,7 +4,6 @@
  * user's `access` function returned, and that function decides by it.
  */
 import { type Fault, RecentnError } from '../errors'
-import { RECENT_GROUPS } from '../fields/feeds'
 
 /** The kinds of things that have names. The name of a policy is its prefix, the name of an entry its key. */
 export const KINDS = ['groups', 'members', 'policies', 'queues', 'schedules', 'feeds', 'entries', 'consumers'] as const
@@ -84,10 +83,9 @@ export function listed(kind: SubjectKind): (input: { query: { prefix?: string } 
   return ({ query }) => [{ kind, prefix: query.prefix ?? '' }]
 }
 
-/** The subject for the feed in the path. The feed `recent-groups` shows the names of all groups. */
+/** The subject for the feed in the path. */
 export function feedInPath({ path: { feed } }: { path: { feed: string } }): Subject[] {
-  const [subject] = named('feeds', [feed], { parameter: 'feed' })
-  return feed === RECENT_GROUPS ? [subject as Subject, { kind: 'groups', prefix: '' }] : [subject as Subject]
+  return named('feeds', [feed], { parameter: 'feed' })
 }
 
 /** The kinds that a prefix confines. It does not confine members, consumers and keys of entries. */
@@ -102,14 +100,10 @@ export function checkReach(prefix: string, subjects: readonly Subject[]): void {
   const outside: string[] = []
   for (const subject of subjects) {
     if (!CONFINED.has(subject.kind) || !('name' in subject)) continue
-    const { kind, name, ...place } = subject
-    const tellsOfAll = kind === 'feeds' && name === RECENT_GROUPS
-    if (name.startsWith(prefix) && !tellsOfAll) continue
+    const { kind: _, name, ...place } = subject
+    if (name.startsWith(prefix)) continue
     outside.push(name)
-    faults.push({
-      ...place,
-      detail: tellsOfAll ? 'shows all groups' : `does not begin with ${JSON.stringify(prefix)}`,
-    })
+    faults.push({ ...place, detail: `does not begin with ${JSON.stringify(prefix)}` })
   }
   if (faults.length === 0) return
   const said = outside.slice(0, 3).map((name) => JSON.stringify(name))

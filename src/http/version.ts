@@ -5,7 +5,6 @@ import path from 'node:path'
 interface PackageFacts {
   root: string
   version: string
-  sqlite: string
   /** Versions from which on a Node fits: `^` for its major version alone. */
   node: string
 }
@@ -22,13 +21,6 @@ export function packageRoot(): string {
   return known.root
 }
 
-/** The newest major version of better-sqlite3 that fits this Node, as a range: 13 wants Node 22. */
-export function sqliteRange(node = process.versions.node): string {
-  known ??= find(__dirname)
-  const [oldest, ...newer] = known.sqlite.split(' || ') as [string, ...string[]]
-  return Number.parseInt(node, 10) < 22 ? oldest : (newer.at(-1) ?? oldest)
-}
-
 /** A sentence if the package does not support this Node, otherwise null. */
 export function nodeFault(node = process.versions.node): string | null {
   known ??= find(__dirname)
@@ -43,6 +35,6 @@ export function nodeFault(node = process.versions.node): string | null {
 function find(folder: string): PackageFacts {
   const file = path.join(folder, 'package.json')
   if (!existsSync(file)) return find(path.dirname(folder))
-  const { version, peerDependencies, engines } = JSON.parse(readFileSync(file, 'utf8'))
-  return { root: folder, version, sqlite: peerDependencies['better-sqlite3'], node: engines.node }
+  const { version, engines } = JSON.parse(readFileSync(file, 'utf8'))
+  return { root: folder, version, node: engines.node }
 }

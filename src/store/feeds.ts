@@ -9,7 +9,7 @@ import { LongPoll } from '../kit/long-poll'
 import type { Admission } from '../kit/pending'
 import { delay } from '../real-time'
 import { checkFeed } from '../repositories/feeds/check'
-import { followedTable, followTrigger, recentGroups } from '../repositories/feeds/followed'
+import { followedTable, followTrigger } from '../repositories/feeds/followed'
 import { lastSyncId } from '../repositories/feeds/heads'
 import type { FeedMemory } from '../repositories/feeds/memory'
 import { heldEntries, type PutDone, type PutRequest, putEntries } from '../repositories/feeds/put'
@@ -29,8 +29,6 @@ import type { WorkCounts } from './work-counts'
 
 export interface FeedsOptions {
   describe: (target: FollowTarget<FollowedRow>) => Promise<Table>
-  /** Publish the groups of recent items as a feed. */
-  recentGroups: boolean
   /** Transactions of puts in flight: one where there is one connection. */
   atOnce: number
   publish: boolean
@@ -81,10 +79,6 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
       ...followingBy(publishing, options),
       consume,
     }) as StoreFeeds,
-    /** Begins the built-in feeds that the store was asked for. */
-    begin: async () => {
-      if (options.recentGroups) await publishing.follow(recentGroups(session.tables))
-    },
     /** Removes some of what was kept long enough: the sweeper calls it again and again. */
     sweep: () => sweepFeeds(session, options.tombstoneSeconds * 1000),
     due: asked(anyOld(options.tombstoneSeconds * 1000)),

@@ -20,17 +20,6 @@ export { otherSettings } from '../database/session-settings'
 export { refusedServer, serverName, skipsLocked } from '../database/skip-locked'
 export { backUp, fileOf, restore } from '../database/sqlite-copies'
 
-/** The store, with the feeds that it was asked for. */
-async function begun(store: BoundStore): Promise<BoundStore> {
-  try {
-    await store.opened.feeds.begin()
-    return store
-  } catch (error) {
-    await store.close()
-    throw error
-  }
-}
-
 /**
  * Opens a store on a database of its own connections, creating or upgrading the tables (unless `migrate` is false); of
  * several processes that do so at once one migrates and the others wait.
@@ -70,7 +59,7 @@ export async function openOn(connection: DataSourceOptions, options: OpenOptions
     })
     if (options.migrate === false) await requireSchema(database, await schemaVersion(database))
     else await migrate(dataSource, database, database.engine)
-    return await begun(new BoundStore({ dataSource, database, close: () => disconnect(dataSource, engine) }, options))
+    return new BoundStore({ dataSource, database, close: () => disconnect(dataSource, engine) }, options)
   } catch (error) {
     await disconnect(dataSource, engine)
     throw openingFault(engine, connection, error)
@@ -109,5 +98,5 @@ export async function attachStore(dataSource: DataSource, options: StoreOptions 
     await attached.close()
     throw error
   }
-  return begun(new BoundStore(attached, options))
+  return new BoundStore(attached, options)
 }

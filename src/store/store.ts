@@ -108,7 +108,7 @@ export class BoundStore implements Store {
 
   #open(): BoundStore['opened'] {
     const { database, dataSource } = this.#base
-    const { batching, feeds = {}, publish, tick, recentGroupsFeed } = this.#options
+    const { batching, feeds = {}, publish, tick } = this.#options
     const { oneConnection } = this.#engine
     const shared = { counts: this.#work, guard: database.requireOutside }
     return {
@@ -132,7 +132,6 @@ export class BoundStore implements Store {
         describe: (target) => describeTable(dataSource, database, target),
         atOnce: oneConnection ? 1 : 2,
         publish: publish !== false,
-        recentGroups: recentGroupsFeed === true,
         tombstoneSeconds: feeds.tombstoneSeconds ?? DEFAULT_TOMBSTONE_SECONDS,
         onError: (error) => this.#report(error, 'publish'),
       }),

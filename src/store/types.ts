@@ -45,8 +45,6 @@ export interface StoreOptions {
   publish?: boolean | undefined
   /** Send what schedules have due in the background. Default: true. */
   tick?: boolean | undefined
-  /** Have the feed `recent-groups`, of the groups of recent items as they change. Default: false. */
-  recentGroupsFeed?: boolean | undefined
   feeds?:
     | {
         /** How long the tombstones of deleted entries are kept for consumers to see, at least 1. Default: 604,800 (7 days). */

@@ -1,8 +1,7 @@
 /** `recentn keys` as a process of its own. */
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open'
-import { startServer } from '../support/processes'
-import { logLine, run, temporaryFolder } from './support'
+import { run, temporaryFolder } from './support'
 
 const folder = temporaryFolder()
 afterAll(() => folder.remove())
@@ -115,23 +114,5 @@ describe('recentn keys', () => {
     await run(['migrate'], { env: { DATABASE_URL: url } })
     expect((await keys(url, 'list')).stdout).toBe('There are no keys.\n')
     expect((await keys(url, 'list', '--json')).stdout).toBe('{"keys":[]}\n')
-  })
-})
-
-describe('recentn replay --url', () => {
-  it('sends the key of RECENTN_KEY', async () => {
-    const url = freshUrl()
-    const key = (await keys(url, 'create', '--label', 'replay', '--scope', 'append')).stdout.trim()
-    const server = await startServer({ DATABASE_URL: url })
-    const replay = (env: Record<string, string>) =>
-      run(['replay', '--url', server.url], { stdin: logLine('/', 1), env })
-    const refused = await replay({})
-    expect([refused.code, refused.stderr]).toEqual([
-      1,
-      expect.stringMatching(/answered 401 \(unauthorized\).*set RECENTN_KEY/),
-    ])
-    const ran = await replay({ RECENTN_KEY: key })
-    expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining('1 appended')])
-    await server.stop()
   })
 })

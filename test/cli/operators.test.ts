@@ -176,6 +176,14 @@ test('a schedule is listed, and ended once', async () => {
   expect(again.stderr).toMatch(/^recentn: .*schedule/i)
 })
 
+test('a feed is dropped once, after a question', async () => {
+  await withStore(({ feeds }) => feeds.put('old', 'k', 1))
+  expect((await onServer('feeds', 'drop', 'old')).stderr).toContain('needs --yes')
+  expect(await onServer('feeds', 'drop', 'old', '--yes')).toMatchObject({ stdout: 'The feed old is dropped.\n' })
+  const again = await onDatabase('feeds', 'drop', 'old', '--yes')
+  expect(again).toMatchObject({ code: 1, stderr: 'recentn: There is no feed "old"\n' })
+})
+
 test('purge needs --yes where there is no terminal', async () => {
   const left = async () => JSON.parse((await onDatabase('queues', 'purge', 'mail', '--dry-run', '--json')).stdout)
   for (const refused of await Promise.all([

@@ -1,4 +1,4 @@
-/** What the tests of the command line share: running it, and a log to give it. */
+/** What the tests of the command line share: running it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -73,12 +73,4 @@ export function run(args: readonly string[], options: RunOptions & { stdin?: str
 export function temporaryFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'recentn-cli-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
-}
-
-/** A line in combined format: request `n` to `path`, one second after the one before. */
-export function logLine(path: string, n: number, address = `192.0.2.${n % 250}`): string {
-  const time = new Date(Date.UTC(2024, 0, 1, 0, 0, n))
-  const clock = time.toISOString().slice(11, 19)
-  const day = String(time.getUTCDate()).padStart(2, '0')
-  return `${address} - - [${day}/Jan/2024:${clock} +0000] "GET ${path} HTTP/1.1" 200 ${n} "-" "agent ${n}"\n`
 }

@@ -88,7 +88,7 @@ describe.each(unclear)('%s', (_, deed, code) => {
     ['put', (name) => client.groups.put(name)],
     ['delete', (name) => client.groups.drop(name)],
     ['putMany', (name) => client.feeds.putMany(name, [{ key: 'k', value: 1 }])],
-    ['putConsumer', (name) => client.feeds.moveCursor(name, 'c', 0n)],
+    ['moveCursor', (name) => client.feeds.moveCursor(name, 'c', 0n)],
   ])('%s is made again', async (__, call) => {
     flaky.will(deed)
     await call(fresh())

@@ -14,6 +14,7 @@ import { serve } from './support'
 /** Here, beside this file, what jest finds by itself (someone-elses.test.ts), and the folders by `npm run test:examples`. */
 const KNOWN = [
   'README.md',
+  'append-log.ts',
   'cron-poller.ts',
   'last-viewers.ts',
   'mounted-router.ts',

@@ -123,9 +123,8 @@ describe('an access function is told', () => {
     ],
     ['DELETE', '/v1/schedules/a:s', null, 'admin', 'deleteSchedule', { schedules: ['a:s'], queues: ['*'] }],
     ['GET', '/v1/feeds?prefix=a:', null, 'read', 'listFeeds', { feeds: ['a:*'] }],
-    ['GET', '/v1/feeds/%61:f', null, 'read', 'getFeed', feed],
-    ['GET', '/v1/feeds/recent%2Dgroups', null, 'read', 'getFeed', { feeds: ['recent-groups'], groups: ['*'] }],
-    ['DELETE', '/v1/feeds/a:f', null, 'admin', 'deleteFeed', feed],
+    ['GET', '/v1/feeds/%61:f', null, 'read', 'getFeedStatus', feed],
+    ['DELETE', '/v1/feeds/a:f', null, 'admin', 'dropFeed', feed],
     [
       'POST',
       '/v1/feeds/a:f/republish',
@@ -148,9 +147,9 @@ describe('an access function is told', () => {
     ],
     ['GET', '/v1/feeds/a:f/changes', null, 'feed', 'getChanges', feed],
     ['GET', '/v1/feeds/a:f/changes?consumer=%63', null, 'feed', 'getChanges', { ...feed, consumers: ['c'] }],
-    ['GET', '/v1/feeds/a:f/consumers/c', null, 'feed', 'getConsumer', { ...feed, consumers: ['c'] }],
-    ['PUT', '/v1/feeds/a:f/consumers/c', { cursor: '1' }, 'feed', 'putConsumer', { ...feed, consumers: ['c'] }],
-    ['DELETE', '/v1/feeds/a:f/consumers/c', null, 'feed', 'deleteConsumer', { ...feed, consumers: ['c'] }],
+    ['GET', '/v1/feeds/a:f/consumers/c', null, 'feed', 'getCursor', { ...feed, consumers: ['c'] }],
+    ['PUT', '/v1/feeds/a:f/consumers/c', { cursor: '1' }, 'feed', 'moveCursor', { ...feed, consumers: ['c'] }],
+    ['DELETE', '/v1/feeds/a:f/consumers/c', null, 'feed', 'dropCursor', { ...feed, consumers: ['c'] }],
   ]
 
   test.each(CALLS)('%s %s %j', async (method, path, json, scope, operation, subjects) => {

@@ -25,7 +25,6 @@ describe('the configuration', () => {
       bodyLimitBytes: 1048576,
       maxPerPrefix: { queues: 1000, schedules: 1000, policies: 1000, feeds: 1000 },
       poolSize: undefined,
-      recentGroupsFeed: false,
       logFormat: 'text',
       logLevel: 'info',
       accessLog: false,
@@ -33,8 +32,6 @@ describe('the configuration', () => {
     }
     expect(readConfig({})).toEqual(defaults)
     expect(readConfig({ PORT: '', HOST: '', DATABASE_URL: '', RECENTN_ALLOW_ANONYMOUS: '' })).toEqual(defaults)
-    for (const RECENTN_RECENT_GROUPS_FEED of ['', '0'])
-      expect(readConfig({ RECENTN_RECENT_GROUPS_FEED })).toEqual(defaults)
     expect(Object.isFrozen(readConfig({}))).toBe(true)
   })
 
@@ -54,7 +51,6 @@ describe('the configuration', () => {
       RECENTN_MAX_POLICIES_PER_PREFIX: '3',
       RECENTN_MAX_FEEDS_PER_PREFIX: '1000000',
       RECENTN_POOL_SIZE: '4',
-      RECENTN_RECENT_GROUPS_FEED: '1',
       RECENTN_LOG_FORMAT: 'json',
       RECENTN_LOG_LEVEL: 'debug',
       RECENTN_ACCESS_LOG: '1',
@@ -72,7 +68,6 @@ describe('the configuration', () => {
       bodyLimitBytes: 2048,
       maxPerPrefix: { queues: 1, schedules: 2, policies: 3, feeds: 1_000_000 },
       poolSize: 4,
-      recentGroupsFeed: true,
       logFormat: 'json',
       logLevel: 'debug',
       accessLog: true,
@@ -94,7 +89,6 @@ describe('the configuration', () => {
       RECENTN_MAX_QUEUES_PER_PREFIX: '0',
       RECENTN_MAX_FEEDS_PER_PREFIX: '1000001',
       RECENTN_POOL_SIZE: '1.5',
-      RECENTN_RECENT_GROUPS_FEED: 'true',
       RECENTN_LOG_FORMAT: 'JSON',
       RECENTN_LOG_LEVEL: 'verbose',
       RECENTN_ACCESS_LOG: 'on',
@@ -114,7 +108,6 @@ describe('the configuration', () => {
       'RECENTN_MAX_FEEDS_PER_PREFIX',
       'RECENTN_MAX_QUEUES_PER_PREFIX',
       'RECENTN_POOL_SIZE',
-      'RECENTN_RECENT_GROUPS_FEED',
       'RECENTN_SHUTDOWN_SECONDS',
       'RECENTN_TABLE_PREFIX',
     ])

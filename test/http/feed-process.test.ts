@@ -21,7 +21,7 @@ describe.each(served)('two servers on %s', (engine) => {
   beforeAll(async () => {
     const database = await freshDatabase(engine)
     drop = database.drop
-    const env = { DATABASE_URL: database.url, RECENTN_RECENT_GROUPS_FEED: '1' }
+    const env = { DATABASE_URL: database.url }
     servers = await Promise.all([startServer(env), startServer(env)])
     ;[writer, reader] = servers.map(({ url }) => clientOf(url)) as [Client, Client]
   })
@@ -48,14 +48,6 @@ describe.each(served)('two servers on %s', (engine) => {
     const next = await answeredAfter('/v1/feeds/f/changes?consumer=c', () => writer.delete('/v1/feeds/f/entries/a'))
     expect(next.json).toMatchObject({ changes: [{ syncId: '2', key: 'a', deleted: true }], cursor: '2' })
     for (const { ms } of [first, next]) expect(ms).toBeLessThan(soonMs())
-  })
-
-  test('so does an append to a group, in the feed of the groups', async () => {
-    const { json, ms } = await answeredAfter('/v1/feeds/recent-groups/changes?after=0', () =>
-      writer.post('/v1/groups/article:42/items', { member: 'user-7' }),
-    )
-    expect(json).toMatchObject({ changes: [{ key: 'article:42', value: { totalAppended: '1' } }] })
-    expect(ms).toBeLessThan(soonMs())
   })
 
   test('both number at once: a consumer of either sees every sync id once, in order and without a gap', async () => {

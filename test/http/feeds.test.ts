@@ -249,32 +249,28 @@ describe('/v1/feeds', () => {
   })
 })
 
-test('the feed of the groups of recent items, where it is switched on', async () => {
-  const store = await memoryStore({ recentGroupsFeed: true })
+test('the feed of a followed table', async () => {
+  const store = await memoryStore()
+  await store.dataSource.query('CREATE TABLE kv (k varchar(9) PRIMARY KEY, v varchar(9) NOT NULL, sync bigint NULL)')
+  await store.dataSource.query('CREATE INDEX kv_sync ON kv (sync)')
+  await store.feeds.follow('kv', { syncColumn: 'sync', key: 'k', value: 'v' })
+  await store.dataSource.query("INSERT INTO kv (k, v) VALUES ('g', '1')")
   const client = clientOf(await serving(createApp(store, { allowAnonymous: false })))
-  await client.post('/v1/groups/g/items', { member: 'm' })
-  const first = (await client.get('/v1/feeds/recent-groups/changes?waitSeconds=10')).json
-  expect(first).toMatchObject({ changes: [{ key: 'g', value: { totalAppended: '1' }, version: null, deleted: false }] })
-  const entry = await client.get('/v1/feeds/recent-groups/entries/g')
-  expect(entry.json).toEqual({
-    key: 'g',
-    value: { totalAppended: '1' },
-    version: null,
-    syncId: '1',
-    deleted: false,
-    updatedAt: null,
-  })
-  await client.delete('/v1/groups/g')
-  const next = (await client.get(`/v1/feeds/recent-groups/changes?after=${first.cursor}&waitSeconds=10`)).json
+  const first = (await client.get('/v1/feeds/kv/changes?waitSeconds=10')).json
+  expect(first).toMatchObject({ changes: [{ key: 'g', value: '1', version: null, deleted: false }] })
+  const entry = await client.get('/v1/feeds/kv/entries/g')
+  expect(entry.json).toEqual({ key: 'g', value: '1', version: null, syncId: '1', deleted: false, updatedAt: null })
+  await store.dataSource.query('DELETE FROM kv')
+  expect((await client.delete('/v1/feeds/kv/entries/g')).json).toMatchObject({ key: 'g', deleted: true })
+  const next = (await client.get(`/v1/feeds/kv/changes?after=${first.cursor}&waitSeconds=10`)).json
   expect(next).toMatchObject({ changes: [{ key: 'g', value: null, deleted: true }] })
-  expect((await client.get('/v1/feeds/recent-groups')).status).toBe(200)
-  expect((await client.post('/v1/feeds/recent-groups/republish', { prefix: '' })).status).toBe(200)
+  expect((await client.get('/v1/feeds/kv')).status).toBe(200)
+  expect((await client.post('/v1/feeds/kv/republish', { prefix: '' })).status).toBe(200)
   for (const [method, path, json] of [
     ['PUT', 'entries/g', { value: 1 }],
-    ['DELETE', 'entries/g'],
     ['POST', 'entries', { entries: [{ key: 'g', value: 1 }] }],
   ] as const) {
-    const answer = await client.request(method, `/v1/feeds/recent-groups/${path}`, { json })
+    const answer = await client.request(method, `/v1/feeds/kv/${path}`, { json })
     expect([method, answer.status, answer.json.errors]).toEqual([
       method,
       400,

@@ -8,7 +8,7 @@ import { storeRoutes } from '../../src/http/router'
 import type { Client, Loose } from './support/client'
 import { allRoutes } from './support/documented'
 import { served, useGuarded, withKey } from './support/keys'
-import { type Asked, ids, LISTS, NAMED, namesIn, OTHERS, seed, worldOf } from './support/named-routes'
+import { type Asked, ids, LISTS, NAMED, OTHERS, seed, worldOf } from './support/named-routes'
 
 const routes = storeRoutes.map((route) => ({ id: route.id, route }))
 
@@ -176,17 +176,5 @@ describe.each(served)('the routes on %s', (engine) => {
   test.each(routes.filter(({ id, route }) => id in NAMED && !route.streams))('$id: what is within', async (each) => {
     const answer = await send(confined, each, 'in:')
     expect([each.id, answer.status < 300, answer.text]).toEqual([each.id, true, answer.text])
-  })
-
-  test('no key with a prefix is told of the feed of all groups, whatever the prefix', async () => {
-    const { feeds } = guarded.store
-    const client = await guarded.client({ scopes: ['admin'], prefix: 'recent' })
-    const all = await guarded.client({ scopes: ['admin'] })
-    await feeds.put('recent-things', 'k', 1)
-    for (const path of ['', '/changes', '/consumers/c', '/entries/k']) {
-      expect([path, (await client.get(`/v1/feeds/recent-groups${path}`)).status]).toEqual([path, 403])
-      expect([path, (await all.get(`/v1/feeds/recent-groups${path}`)).status]).not.toEqual([path, 403])
-    }
-    expect(namesIn((await client.get('/v1/feeds')).json.feeds, 'feed')).toEqual(['recent-things'])
   })
 })

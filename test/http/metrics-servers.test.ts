@@ -4,6 +4,7 @@ import { createApp } from '../../src/http/process/app'
 import { createMetrics } from '../../src/index'
 import { openStore } from '../../src/store/open'
 import type { Store } from '../../src/store/types'
+import { createFollowedTables } from '../contract/feeds/followed-tables'
 import { CuttingProxy } from '../support/cutting-proxy'
 import { describeEngine, freshDatabase } from '../support/engines'
 import { stopwatch } from '../support/timing'
@@ -31,18 +32,20 @@ for (const engine of ['mariadb', 'mysql'] as const) {
 
     it('tell what is in queues and feeds, followed tables too', async () => {
       const followed = await freshDatabase(engine)
-      const other = await openStore({ url: followed.url, sweep: false, publish: false, recentGroupsFeed: true })
+      const other = await openStore({ url: followed.url, sweep: false, publish: false })
       await other.queues.put('q')
       await other.queues.sendMany('q', [{ body: 1 }, { body: 2, delaySeconds: 60 }])
+      await createFollowedTables(other.dataSource)
+      await other.feeds.follow('kv', { syncColumn: 'feed_sync_id', key: 'k' })
+      await other.dataSource.query("INSERT INTO kv (k, v) VALUES ('row', '1')")
       await other.feeds.put('f', 'k', 1)
-      await other.groups.append('g', {})
       await other.feeds.publish('f')
       await other.feeds.moveCursor('f', 'late', 0n)
       await other.feeds.put('f', 'k', 2)
       const samples = parsedMetrics(await createMetrics(other).text())
       expect(amountOf(samples, 'recentn_queue_messages', { state: 'ready' })).toBe(1)
       expect(amountOf(samples, 'recentn_queue_messages')).toBe(2)
-      // The entry and the group.
+      // The entry and the row.
       expect(amountOf(samples, 'recentn_feed_unpublished_entries')).toBe(2)
       expect(amountOf(samples, 'recentn_feed_consumer_lag_max')).toBe(1)
       await other.close()

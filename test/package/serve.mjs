@@ -26,24 +26,6 @@ export async function checkServe(project, env = {}) {
   })
 }
 
-/** The same of `npx ARGS serve` alone; resolves to all that it has said. */
-export async function checkNpxServe(project, args, env) {
-  let said = ''
-  await serving(
-    project,
-    'npx',
-    [...args, ...SERVE],
-    env,
-    async ({ process: npx, exit, output }) => {
-      npx.kill('SIGTERM')
-      await exit
-      said = output()
-    },
-    400_000,
-  )
-  return said
-}
-
 export async function serving(project, program, args, env, work, ms = 60_000) {
   const server = start(program, args, { cwd: project.folder, env: { ...project.env, ...env } })
   const exit = once(server.process, 'close')

@@ -53,11 +53,11 @@ export const feedSteps: readonly Step[] = [
   ['delete', () => ['bob']],
   ['republish', () => [{ keys: ['ann'] }]],
   ['changes'],
-  ['putConsumer', () => ['search', 0n]],
-  ['getConsumer', () => ['search']],
-  ['deleteConsumer', () => ['search']],
-  ['getFeed'],
-  ['deleteFeed'],
+  ['moveCursor', () => ['search', 0n]],
+  ['cursor', () => ['search']],
+  ['dropCursor', () => ['search']],
+  ['status'],
+  ['drop'],
 ]
 
 /** Takes the steps in both ways, and compares what they answer. */

@@ -94,11 +94,11 @@ export type InFeeds = Agreed<
     Agrees<typeof feeds.newEntry, Feeds.NewEntry>,
     Agrees<typeof feeds.selection, Feeds.RepublishSelection>,
     Agrees<typeof feeds.changesOptions, Feeds.ChangesOptions>,
-    Agrees<typeof feeds.putConsumerOptions, Feeds.PutConsumerOptions>,
+    Agrees<typeof feeds.moveCursorOptions, Feeds.MoveCursorOptions>,
     Agrees<typeof newKey, NewKey>,
     Reads<feedDtos.NewEntryDto, Feeds.NewEntry>,
     Reads<feedDtos.RepublishDto, Feeds.RepublishSelection>,
-    Reads<Omit<feedDtos.NewCursorDto, 'cursor'>, Feeds.PutConsumerOptions>,
+    Reads<Omit<feedDtos.NewCursorDto, 'cursor'>, Feeds.MoveCursorOptions>,
   ]
 >
 

@@ -65,7 +65,7 @@ const changes = route({
 const get = route({
   ...onConsumer,
   method: 'get',
-  id: 'getConsumer',
+  id: 'getCursor',
   summary: 'Read the stored cursor of a consumer, and how far behind it is',
   description: 'An unknown consumer has the cursor "0".',
   outcomes: { 200: { description: 'The consumer.', schema: 'Consumer', example: example.consumer } },
@@ -77,7 +77,7 @@ const put = route({
   ...onConsumer,
   method: 'put',
   body: bodyOf(NewCursorDto, example.newCursor),
-  id: 'putConsumer',
+  id: 'moveCursor',
   summary: 'Move the stored cursor of a consumer',
   description:
     'A cursor moves forward only: for a smaller one the answer has the cursor as it was, unless `force` is true. A cursor ' +
@@ -90,7 +90,7 @@ const put = route({
 const remove = route({
   ...onConsumer,
   method: 'delete',
-  id: 'deleteConsumer',
+  id: 'dropCursor',
   summary: 'Forget a consumer',
   outcomes: { 204: { description: 'The consumer is forgotten.' } },
   refusals: ['consumer_not_found'],

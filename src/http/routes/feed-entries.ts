@@ -39,8 +39,8 @@ const put = route({
   creates: 'feeds',
   summary: 'Write an entry',
   description:
-    'The entry has no sync id until a publisher gives it the next one. The first entry creates the feed. Refused for feeds ' +
-    'whose entries come from elsewhere: `recent-groups`, and feeds that follow a table.',
+    'The entry has no sync id until a publisher gives it the next one. The first entry creates the feed. Refused for a feed ' +
+    'that follows a table.',
   outcomes: {
     200: { description: 'The entry is written and committed.', schema: 'Entry', example: example.writtenEntry },
   },

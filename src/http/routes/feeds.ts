@@ -1,5 +1,4 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: listing feeds, reading their state, dropping and republishing them. */
-import { RECENT_GROUPS } from '../../fields/feeds'
 import { renderFeed, renderFeedPage } from '../../results/feeds'
 import { isObject } from '../dto/dto'
 import { RepublishDto } from '../dto/feeds'
@@ -26,19 +25,14 @@ const list = listing('feeds', {
   after: 'users',
   schema: 'FeedPage',
   example: example.feedPage,
-  async page(store, query, within) {
-    const { feeds, nextAfter } = await store.feeds.list(query)
-    // The feed of the groups shows all names: confined access does not see it, whatever the prefix.
-    const shown = within === null ? feeds : feeds.filter(({ feed }) => feed !== RECENT_GROUPS)
-    return renderFeedPage({ feeds: shown, nextAfter })
-  },
+  page: async (store, query) => renderFeedPage(await store.feeds.list(query)),
 })
 
 const get = route({
   ...onFeed,
   method: 'get',
   scope: 'read',
-  id: 'getFeed',
+  id: 'getFeedStatus',
   summary: 'Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers',
   outcomes: { 200: { description: 'The feed.', schema: 'Feed', example: example.feed } },
   refusals: ['feed_not_found'],
@@ -49,7 +43,7 @@ const drop = route({
   ...onFeed,
   method: 'delete',
   scope: 'admin',
-  id: 'deleteFeed',
+  id: 'dropFeed',
   summary: 'Drop a feed with its entries and consumers',
   description:
     'The feed is empty at once. A later feed of the same name continues with greater sync ids, and cursors from before ' +

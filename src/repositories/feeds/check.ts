@@ -6,7 +6,7 @@ import { MAX_BATCH, MAX_VALUE_BYTES, nameFault, nameFaults, PAGE_LIMIT, VALUE } 
 import { jsonTextOf, sureText } from '../../json'
 import type { ChangesRequest } from './changes'
 import type { EntryText } from './put'
-import type { ChangesOptions, NewEntry, PutConsumerOptions, RepublishSelection, ValueOptions } from './types'
+import type { ChangesOptions, MoveCursorOptions, NewEntry, RepublishSelection, ValueOptions } from './types'
 
 export function checkFeed(feed: unknown): void {
   refuse(nameFaults('feed', feed))
@@ -80,11 +80,11 @@ export function checkConsumer(feed: unknown, consumer: unknown): void {
   refuse([...nameFaults('feed', feed), ...nameFaults('consumer', consumer)])
 }
 
-export function checkCursor(feed: unknown, consumer: unknown, cursor: unknown, options: PutConsumerOptions): void {
+export function checkCursor(feed: unknown, consumer: unknown, cursor: unknown, options: MoveCursorOptions): void {
   const faults = [
     ...nameFaults('feed', feed),
     ...nameFaults('consumer', consumer),
-    ...faultsOf(options, fields.PUT_CONSUMER_RULES),
+    ...faultsOf(options, fields.MOVE_CURSOR_RULES),
   ]
   const detail = fields.CURSOR.fault(cursor)
   if (detail !== null) faults.push({ pointer: '/cursor', detail })

@@ -82,7 +82,7 @@ export async function readCursor(reader: Reader, feed: string, consumer: string)
 }
 
 /** Throws `feed_not_found`. */
-export async function getConsumer(reader: Reader, feed: string, consumer: string): Promise<Consumer> {
+export async function storedCursor(reader: Reader, feed: string, consumer: string): Promise<Consumer> {
   const cursor = await readCursor(reader, feed, consumer)
   const head = await readHead(reader, feed)
   if (head === null) throw noFeed(feed)
@@ -110,7 +110,7 @@ export interface PutCursor {
 }
 
 /** Stores the cursor of a consumer. Throws `invalid_input` for one beyond the last sync id. */
-export async function putConsumer(
+export async function moveCursor(
   tx: Tx,
   feed: string,
   consumer: string,
@@ -147,7 +147,7 @@ export async function putConsumer(
   return consumerOf({ consumer, cursor }, head)
 }
 
-export async function deleteConsumer(tx: Tx, feed: string, consumer: string): Promise<boolean> {
+export async function dropCursor(tx: Tx, feed: string, consumer: string): Promise<boolean> {
   const held = await holdFeed(tx, feed, '')
   if (held === null) return false
   const sql = `DELETE FROM ${tx.tables.feedConsumers} WHERE feed_id = ? AND consumer = ?`

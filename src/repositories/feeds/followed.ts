@@ -1,6 +1,5 @@
 /**
- * Followed tables: the rows of another table are the entries of a feed, and are numbered in one of its columns. The table of
- * the groups of recent items is built in; others are the user's.
+ * Followed tables: the rows of a table of the user's are the entries of a feed, and are numbered in one of its columns.
  *
  * Invariant: code that changes a row sets its sync column to null in the same statement or transaction. A deleted row
  * leaves no number: its tombstone, if one was written, is one of the feed's own entries, and counts while there is no row
@@ -9,9 +8,7 @@
 import { type Engine, placeholders, type Reader, type Row } from '../../database/engine'
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
-import type { Tables } from '../../database/tables'
 import { invalidInput, RecentnError } from '../../errors'
-import { RECENT_GROUPS } from '../../fields/feeds'
 import { faultsOf, optionRules } from '../../fields/field'
 import { option } from '../../fields/options'
 import { nameFault } from '../../fields/rules'
@@ -117,30 +114,6 @@ export async function keysWithRow(
   return present
 }
 
-/** The groups of recent items as a feed: each with the number of its appends. */
-export const recentGroups = (tables: Tables): FollowedTable => ({
-  feed: RECENT_GROUPS,
-  source: {
-    feed: RECENT_GROUPS,
-    isOwn: false,
-    table: tables.groups,
-    keys: ['group_key'],
-    sync: 'sync_id',
-    none: 'IS NULL',
-    kept: [],
-    where: '',
-    parameters: [],
-    index: tables.index.groupsSync,
-    order: ['group_key'],
-  },
-  key: 'group_key',
-  keyText: () => 'group_key',
-  comparable: (keys) => [...keys],
-  // The number may be beyond what a driver's number holds.
-  columns: `CONCAT(${tables.groups}.last_id, '') AS last_id`,
-  textOf: ({ last_id }) => `{"totalAppended":"${BigInt(last_id as string) + 1n}"}`,
-})
-
 const checkedWithTheTable = option(() => null)
 const FOLLOW_RULES = optionRules<FollowOptions>({
   feed: checkedWithTheTable,
@@ -177,7 +150,6 @@ export function followedTable(table: Table, options: FollowOptions): FollowedTab
     return column
   }
   fault('/feed', nameFault(feed))
-  if (feed === RECENT_GROUPS) fault('/feed', 'is the feed of the groups of recent items')
   const sync = columnOf('/syncColumn', syncColumn)
   const keyColumn = columnOf('/key', key)
   // SQLite's INTEGER is a BIGINT.

@@ -3,11 +3,10 @@
  * ago, and the listener for committed writes. Nothing in here is needed for correctness: a process that knows nothing of
  * another's writes finds them by polling.
  */
-import type { Session, Tx } from '../../database/engine'
-import { RECENT_GROUPS } from '../../fields/feeds'
+import type { Tx } from '../../database/engine'
 import { Kept } from '../kept'
 import { Reminders } from '../reminders'
-import { type FollowedTable, recentGroups } from './followed'
+import type { FollowedTable } from './followed'
 import { REMINDED_FEEDS } from './pending'
 import type { EntryCounts } from './status'
 
@@ -35,9 +34,9 @@ export class FeedMemory {
   /** The ids of feeds with entries of their own, as they were last seen. */
   readonly #ids = new Map<string, bigint>()
 
-  /** The table whose rows are the feed's entries; null for a feed with entries of its own. Every process knows the groups'. */
-  tableOf(feed: string, session: Session): FollowedTable | null {
-    return this.followed.get(feed) ?? (feed === RECENT_GROUPS ? recentGroups(session.tables) : null)
+  /** The table whose rows are the feed's entries; null for a feed with entries of its own. */
+  tableOf(feed: string): FollowedTable | null {
+    return this.followed.get(feed) ?? null
   }
 
   /** The feed's id as it was last seen: another feed may have its name by now. */

@@ -6,7 +6,6 @@ import type { DataSource, EntityManager } from 'typeorm'
 import type { Session } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { invalidInput } from '../../errors'
-import { RECENT_GROUPS } from '../../fields/feeds'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { JsonText } from '../../json'
 import { asChanges, asEntry } from '../../results/feeds'
@@ -14,7 +13,7 @@ import { noWaits, type Runner, type Waits } from '../runners'
 import type { Page } from '../types'
 import { type ChangesRequest, type ReadChanges, readChanges } from './changes'
 import * as check from './check'
-import { type Cursor, cursorOf, deleteConsumer, getConsumer, putConsumer, readCursor } from './cursors'
+import { type Cursor, cursorOf, dropCursor, moveCursor, readCursor, storedCursor } from './cursors'
 import { followedEntry } from './followed'
 import { dropFeed, type FeedHead, listHeads, readHead } from './heads'
 import { FeedMemory } from './memory'
@@ -103,7 +102,7 @@ export class FeedRepository implements Feed.Feeds {
     options: Feed.ValueOptions = {},
   ): Promise<Feed.Entry<Value> | null> {
     check.checkKey(feed, key, options)
-    const followed = this.#memory.tableOf(feed, this.#session)
+    const followed = this.#memory.tableOf(feed)
     const entry: Feed.Entry | null = await this.#session.read((reader) =>
       followed ? followedEntry(reader, followed, key, options) : readEntry(reader, feed, key, options),
     )
@@ -112,7 +111,6 @@ export class FeedRepository implements Feed.Feeds {
 
   async delete(feed: string, key: string): Promise<Feed.WrittenEntry<null> | null> {
     check.checkKey(feed, key)
-    if (feed === RECENT_GROUPS) this.#requireOwn(feed)
     const memory = this.#memory
     const tombstone = await this.#session.write(async (tx) => {
       if (!memory.followed.has(feed)) return deleteEntry(tx, feed, key, memory)
@@ -158,30 +156,30 @@ export class FeedRepository implements Feed.Feeds {
   }
 
   #readChanges(request: ChangesRequest, cursor: Cursor): Promise<ReadChanges> {
-    const followed = this.#memory.tableOf(request.feed, this.#session)
+    const followed = this.#memory.tableOf(request.feed)
     return this.#session.read((reader) => readChanges(reader, request, cursor, followed))
   }
 
   async cursor(feed: string, consumer: string): Promise<Feed.Consumer> {
     check.checkConsumer(feed, consumer)
-    return this.#session.read((reader) => getConsumer(reader, feed, consumer))
+    return this.#session.read((reader) => storedCursor(reader, feed, consumer))
   }
 
   async moveCursor(
     feed: string,
     consumer: string,
     cursor: bigint,
-    options: Feed.PutConsumerOptions = {},
+    options: Feed.MoveCursorOptions = {},
   ): Promise<Feed.Consumer> {
     check.checkCursor(feed, consumer, cursor, options)
     const { force = false, from } = options
     const asked = { cursor: cursorOf(cursor), isForced: force, from: from === undefined ? undefined : cursorOf(from) }
-    return this.#session.write((tx) => putConsumer(tx, feed, consumer, asked))
+    return this.#session.write((tx) => moveCursor(tx, feed, consumer, asked))
   }
 
   async dropCursor(feed: string, consumer: string): Promise<boolean> {
     check.checkConsumer(feed, consumer)
-    return this.#session.write((tx) => deleteConsumer(tx, feed, consumer))
+    return this.#session.write((tx) => dropCursor(tx, feed, consumer))
   }
 
   async status(feed: string): Promise<Feed.FeedStatus | null> {
@@ -216,7 +214,7 @@ export class FeedRepository implements Feed.Feeds {
   #statusOf(head: FeedHead): Promise<Feed.FeedStatus> {
     const session = this.#session
     return session.read(async (reader) => {
-      const count = () => countEntries(reader, head, this.#memory.tableOf(head.feed, session))
+      const count = () => countEntries(reader, head, this.#memory.tableOf(head.feed))
       // A transaction must see what it did itself, and nobody else may.
       const counts = await (session.inTransaction ? count() : this.#memory.countsOf(head.id, count))
       return statusOf(reader, head, counts)
@@ -225,7 +223,7 @@ export class FeedRepository implements Feed.Feeds {
 
   /** Throws `invalid_input` for a feed whose entries are the rows of another table. */
   #requireOwn(feed: string): void {
-    if (feed !== RECENT_GROUPS && !this.#memory.followed.has(feed)) return
+    if (!this.#memory.followed.has(feed)) return
     throw invalidInput([{ parameter: 'feed', detail: 'has the rows of a table as its entries' }])
   }
 }

@@ -26,7 +26,7 @@ export function republish(
   selection: RepublishedKeys,
   memory: Pick<FeedMemory, 'wrote' | 'tableOf'>,
 ): Promise<number> {
-  const followed = memory.tableOf(feed, session)
+  const followed = memory.tableOf(feed)
   if ('keys' in selection) {
     const keys = [...new Set(selection.keys)].sort(compareNames)
     return session.write(async (tx) => {

@@ -95,7 +95,7 @@ export interface Consumer {
   lag: number
 }
 
-export interface PutConsumerOptions {
+export interface MoveCursorOptions {
   /** Also move the cursor backwards. */
   force?: boolean | undefined
   /**
@@ -156,7 +156,7 @@ export interface Feeds<Base = unknown> {
    * Moves the stored cursor forward, and backward only with `force`. Resolves to the stored cursor. Throws `invalid_input`
    * for a cursor beyond the last sync id.
    */
-  moveCursor(feed: string, consumer: string, cursor: bigint, options?: PutConsumerOptions): Promise<Consumer>
+  moveCursor(feed: string, consumer: string, cursor: bigint, options?: MoveCursorOptions): Promise<Consumer>
   /** Removes the stored cursor. Resolves to false when there was none. */
   dropCursor(feed: string, consumer: string): Promise<boolean>
   /** Null for an unknown feed. */

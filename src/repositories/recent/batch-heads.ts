@@ -143,7 +143,7 @@ function takeIds(
   const insert = (values: string) =>
     `INSERT INTO ${tables.groups} (group_key, incarnation, last_id, version, capacity, mode, policy_epoch, created_at_ms) ` +
     `VALUES ${values} ${engine.onDuplicate('group_key')} version = version + 1, ` +
-    `last_id = CASE WHEN last_id < ${MAX_ID} - (${count}) THEN last_id + ${count} ELSE last_id END, sync_id = NULL`
+    `last_id = CASE WHEN last_id < ${MAX_ID} - (${count}) THEN last_id + ${count} ELSE last_id END`
   return engine.insert(
     engine.returning ? (values) => `${insert(values)} RETURNING ${TAKEN_LINE}` : insert,
     rows,

@@ -9,7 +9,7 @@
 import type { Reader, Session, Tx } from '../../database/engine'
 import { whether } from '../question'
 import { forgetGroup } from './groups'
-import { lockHead, saveHeads, saveUnpublished } from './heads'
+import { lockHead, saveHeads } from './heads'
 import type { GroupMemory } from './memory'
 import { occupantsOf, setSweep } from './reslot'
 import { rollOut } from './rollout'
@@ -70,6 +70,6 @@ async function sweepGroup(tx: Tx, memory: GroupMemory, group: string): Promise<n
     head.version += 1n
     memory.changes(tx, [group])
   }
-  await (deleted > 0 ? saveHeads : saveUnpublished)(tx, [head])
+  await saveHeads(tx, [head])
   return deleted
 }

@@ -4,11 +4,8 @@
  * Invariant: the head of a group says how its items are laid out, so both change in one transaction, under the head's lock.
  */
 import type { Reader, Tx } from '../../database/engine'
-import { RECENT_GROUPS } from '../../fields/feeds'
 import { asGroup } from '../../results/groups'
-import { leaveTombstones } from '../feeds/write'
 import { nameRange } from '../name-range'
-import { REMINDED, remindAtOnce } from '../reminders'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
 import { checkReplaced, type PolicyCache, type PolicySet } from './policies'
 import { applyPolicies, applySettings, deleteSlots, nextSweep, occupantsOf, setForgetting, setSweep } from './reslot'
@@ -81,8 +78,6 @@ export async function deleteGroup(tx: Tx, group: string): Promise<boolean> {
 export async function forgetGroup(tx: Tx, group: string): Promise<void> {
   await tx.later(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
   await tx.later(`DELETE FROM ${tx.tables.groups} WHERE group_key = ?`, [group])
-  const feedId = await leaveTombstones(tx, RECENT_GROUPS, [group])
-  if (feedId !== null) await remindAtOnce(tx, REMINDED.feed, feedId)
 }
 
 /** Removes all items; resolves to how many of them were in the window. */

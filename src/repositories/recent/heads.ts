@@ -45,7 +45,6 @@ export const NOT_YET_SETTLED = 0n
 const CHUNK = 250
 
 const MUTABLE = WRITTEN_COLUMNS.filter((column) => !['group_key', 'incarnation'].includes(column))
-const UNPUBLISHED = MUTABLE.filter((column) => column !== 'sync_id')
 
 export const lockHeadsSql = (tx: Pick<Tx, 'engine' | 'tables'>, count: number, lock = tx.engine.forUpdate) =>
   `SELECT ${headText()} AS line FROM ${tx.tables.groups} g${tx.engine.useIndex('PRIMARY')} ` +
@@ -134,7 +133,7 @@ export async function lockOrCreateHeads(
   const created = new Set<string>()
   if (missing.length === 0) return { ...locked, created }
   // If another transaction has created one meanwhile, the update changes nothing, and takes the lock.
-  await writeHeads(
+  await saveHeads(
     tx,
     missing.map((group) => newHead(group, locked.nowMs)),
     ['group_key'],
@@ -188,17 +187,8 @@ export async function deleteHeads(tx: Tx, groups: readonly string[]): Promise<vo
   }
 }
 
-/** Writes heads that this transaction has locked; the feed of the groups will publish them. */
-export async function saveHeads(tx: Tx, heads: readonly Head[]): Promise<void> {
-  await writeHeads(tx, heads, MUTABLE)
-}
-
-/** The same when nothing has changed that the feed of the groups shows: it does not publish them again. */
-export async function saveUnpublished(tx: Tx, heads: readonly Head[]): Promise<void> {
-  await writeHeads(tx, heads, UNPUBLISHED)
-}
-
-async function writeHeads(tx: Tx, heads: readonly Head[], updated: readonly string[]): Promise<void> {
+/** Writes heads that this transaction has locked. */
+export async function saveHeads(tx: Tx, heads: readonly Head[], updated: readonly string[] = MUTABLE): Promise<void> {
   const sorted = [...heads].sort((a, b) => compareNames(a.group, b.group))
   for (const chunk of chunksOf(sorted, CHUNK)) {
     const upsert = tx.engine.upsert(tx.tables.groups, 'group_key', WRITTEN_COLUMNS, updated, chunk.map(headValues))

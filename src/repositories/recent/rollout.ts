@@ -9,7 +9,7 @@
  */
 import type { Session, Tx } from '../../database/engine'
 import { nameRange } from '../name-range'
-import { lockHeads, saveUnpublished, selectHeads } from './heads'
+import { lockHeads, saveHeads, selectHeads } from './heads'
 import type { PolicyCache } from './policies'
 import { setSweep } from './reslot'
 import type { Head } from './rows'
@@ -90,7 +90,7 @@ async function updateExpiry(
     head.version += 1n
     changed.push(head)
   }
-  await saveUnpublished(tx, changed)
+  await saveHeads(tx, changed)
   const missing = groups.filter((group) => !heads.has(group))
   return missing.length === 0 ? [] : [...(await selectHeads(tx, missing, '')).keys()]
 }

@@ -120,10 +120,10 @@ function ownSecondsIn(field: string): number | null | undefined {
   return field === '0' ? null : numberIn(field)
 }
 
-/** The columns that a write of a head sets: it has no number in the feed of the groups until it is published again. */
+/** The columns that a write of a head sets. */
 export const WRITTEN_COLUMNS = [
   ...['group_key', 'incarnation', 'version', 'last_id', 'capacity', 'mode', 'ttl_seconds', 'own_capacity', 'own_mode'],
-  ...['own_ttl_seconds', 'policy_epoch', 'sweep_at_ms', 'created_at_ms', 'sync_id'],
+  ...['own_ttl_seconds', 'policy_epoch', 'sweep_at_ms', 'created_at_ms'],
   ...['forget_empty_seconds', 'own_forget_empty_seconds'],
 ]
 
@@ -134,7 +134,7 @@ export function headValues({ own, ...head }: Head): Parameter[] {
   const layout = [group, incarnation, version, lastId, capacity, mode, ttlSeconds]
   const owns = [own.capacity ?? null, own.mode ?? null, secondsOf(own.ttlSeconds)]
   const forgets = [head.forgetEmptySeconds, secondsOf(own.forgetEmptySeconds)]
-  return [...layout, ...owns, policyEpoch, sweepAtMs, createdAtMs, null, ...forgets]
+  return [...layout, ...owns, policyEpoch, sweepAtMs, createdAtMs, ...forgets]
 }
 
 /** SQL: an occupant in table `i`. */

@@ -145,7 +145,7 @@ export function describeFeedExplain(context: Context): void {
         await touch('changes 10', () => feeds.changes(feed, { limit: 10, after: BigInt(MANY / 2) }))
         const after = await lastSyncId()
         await touch('changes at the end', () => feeds.changes(feed, { after }))
-        await touch('putConsumer', () => feeds.moveCursor(feed, 'c', 5n, { force: true }))
+        await touch('moveCursor', () => feeds.moveCursor(feed, 'c', 5n, { force: true }))
         await touch('get', () => feeds.get(feed, 'k1'))
       }
       // Who publishes looks at every feed, and at each row to number a few times.

@@ -257,7 +257,6 @@ export function describeFeedFollowing(context: Context): void {
         [store.feeds.follow(Kv, { ...own, syncColumn: 'feed_sync_id', key: 'k' }), ['/key', '/syncColumn']],
         [store.feeds.follow(Kv, { ...own, syncColumn: 'version', value: 'v' }), ['/syncColumn', '/value']],
         [store.feeds.follow(Kv, { ...own, value: ['text', 'v'], feed: '..' }), ['/feed', '/value/1']],
-        [store.feeds.follow(Kv, { ...own, feed: 'recent-groups' }), ['/feed']],
       ]
       for (const [call, pointers] of wrong) {
         const error = await refusal(call)

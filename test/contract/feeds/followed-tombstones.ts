@@ -3,25 +3,39 @@ import { openStore, type Store } from '../../../src/index'
 import { type Database, freshDatabase } from '../../support/engines'
 import type { Context } from '../context'
 import { range } from '../queues/tools'
+import { createFollowedTables } from './followed-tables'
 import { keysOf } from './tools'
 
 export function describeFeedsFollowedTombstones(context: Context): void {
   let database: Database
   let store: Store
-  const FEED = 'recent-groups'
+  const FEED = 'kv'
   const feeds = () => store.feeds
 
-  /** Groups that were deleted, and are there again. */
+  async function insert(names: readonly string[]): Promise<void> {
+    const rows = names.map((name) => `('${name}', 'v', NULL)`)
+    await store.dataSource.query(`INSERT INTO kv (k, v, feed_sync_id) VALUES ${rows.join(', ')}`)
+  }
+
+  const remove = (name: string) =>
+    store.transaction(async (tx) => {
+      await tx.manager.query('DELETE FROM kv WHERE k = ?', [name])
+      await tx.feeds.delete(FEED, name)
+    })
+
+  /** Rows that were deleted, and are there again. */
   async function madeAgain(names: readonly string[]): Promise<void> {
-    for (const name of names) await store.groups.put(name)
-    for (const name of names) await store.groups.drop(name)
-    for (const name of names) await store.groups.put(name)
+    await insert(names)
+    for (const name of names) await remove(name)
+    await insert(names)
   }
 
   describe('feeds: tombstones behind rows', () => {
     beforeEach(async () => {
       database = await freshDatabase(context.engine)
-      store = await openStore({ url: database.url, sweep: false, publish: false, recentGroupsFeed: true })
+      store = await openStore({ url: database.url, sweep: false, publish: false })
+      await createFollowedTables(store.dataSource)
+      await feeds().follow('kv', { syncColumn: 'feed_sync_id', key: 'k', value: 'v' })
     })
     afterEach(async () => {
       await store.close()
@@ -30,8 +44,8 @@ export function describeFeedsFollowedTombstones(context: Context): void {
 
     it('are not counted beside the rows when they are republished', async () => {
       await madeAgain(['a', 'ab', 'b'])
-      await store.groups.put('gone')
-      await store.groups.drop('gone')
+      await insert(['gone'])
+      await remove('gone')
       expect(await feeds().republish(FEED, { keys: ['a', 'b', 'gone', 'nowhere'] })).toEqual({ republished: 3 })
       expect(await feeds().republish(FEED, { prefix: 'a' })).toEqual({ republished: 2 })
       expect(await feeds().republish(FEED, { prefix: '' })).toEqual({ republished: 4 })
@@ -41,10 +55,10 @@ export function describeFeedsFollowedTombstones(context: Context): void {
       const names = range(1, 5).map((n) => `g${n}`)
       await madeAgain(names)
       await feeds().publish()
-      // Their tombstones come last: numbered again, with nothing behind them but one group.
+      // Their tombstones come last: numbered again, with nothing behind them but one row.
       await store.dataSource.query('UPDATE recentn_feed_entries SET sync_id = 0')
       await feeds().publish()
-      await store.groups.append('last')
+      await insert(['last'])
       await feeds().publish()
       const first = await feeds().changes(FEED, { limit: 5 })
       expect([keysOf(first.changes).sort(), first.hasMore]).toEqual([names, true])
@@ -63,7 +77,7 @@ export function describeFeedsFollowedTombstones(context: Context): void {
       const names = range(1, 2500).map((n) => `g${n}`)
       for (let from = 0; from < names.length; from += 500) {
         const some = names.slice(from, from + 500)
-        await store.groups.appendMany(some.map((group) => ({ group })))
+        await insert(some)
         const rows = some.map((name) => `(${id}, '${name}', 0, 1, 1, 0, 0, 'null')`)
         await store.dataSource.query(
           `INSERT INTO recentn_feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) VALUES ${rows.join(', ')}`,

@@ -14,7 +14,6 @@ import { describeFeedsNothingMissed } from './nothing-missed'
 import { describeFeedPublishing } from './publish'
 import { describeFeedsPublishers } from './publishers'
 import { describeFeedQuickPuts } from './quick-puts'
-import { describeRecentGroupsFeed } from './recent-groups'
 import { describeFeedSchemas } from './schemas'
 import { describeSequences } from './sequences'
 import { describeFeedStatus } from './status'
@@ -36,7 +35,6 @@ export function describeFeeds(engine: EngineName): void {
   describeFeedTombstones(context)
   describeFeedModel(context)
   describeFeedStatus(context)
-  describeRecentGroupsFeed(context)
   describeFeedFollowing(context)
   describeFeedTransactions(context)
   describeFeedWaking(context)

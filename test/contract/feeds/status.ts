@@ -80,7 +80,7 @@ export function describeFeedStatus(context: Context): void {
     })
   })
 
-  describe('feeds: deleteFeed', () => {
+  describe('feeds: drop', () => {
     it('empties the feed at once, forgets its consumers, and removes the rows in the background', async () => {
       const feed = await filled(Array.from({ length: 1200 }, (_, n) => `k${n}`))
       const other = await filled(['k0'])

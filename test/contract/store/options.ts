@@ -208,7 +208,6 @@ export function describeOptions(context: Context): void {
           poolSize: 0,
           sweep: 'no',
           publish: 1,
-          recentGroupsFeed: null,
           defaultCapacity: '10',
           batching: null,
           feeds: 'all',

@@ -58,7 +58,7 @@ await feeds.putMany('users', [
 ])
 await feeds.publish('users')
 const { cursor } = await feeds.changes('users')
-await feeds.putConsumer('users', 'search', cursor)
+await feeds.moveCursor('users', 'search', cursor)
 await feeds.put('users', 'jim', 3)
 await feeds.delete('users', 'gone')
 await feeds.publish('users')

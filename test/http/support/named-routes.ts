@@ -78,8 +78,8 @@ export const NAMED: Record<string, (side: string) => Asked> = {
     at: ['schedule', '/queue'],
   }),
   deleteSchedule: (side) => ({ path: `/v1/schedules/${side}deleted`, at: ['schedule'] }),
-  getFeed: (side) => ({ path: `/v1/feeds/${side}f`, at: ['feed'] }),
-  deleteFeed: (side) => ({ path: `/v1/feeds/${side}deleted`, at: ['feed'] }),
+  getFeedStatus: (side) => ({ path: `/v1/feeds/${side}f`, at: ['feed'] }),
+  dropFeed: (side) => ({ path: `/v1/feeds/${side}deleted`, at: ['feed'] }),
   republishEntries: (side) => ({ path: `/v1/feeds/${side}f/republish`, json: { prefix: '' }, at: ['feed'] }),
   getEntry: (side) => ({ path: `/v1/feeds/${side}f/entries/k`, at: ['feed'] }),
   putEntry: (side) => ({ path: `/v1/feeds/${side}f/entries/k`, json: { value: 2 }, at: ['feed'] }),
@@ -90,9 +90,9 @@ export const NAMED: Record<string, (side: string) => Asked> = {
     at: ['feed'],
   }),
   getChanges: (side) => ({ path: `/v1/feeds/${side}f/changes`, at: ['feed'] }),
-  getConsumer: (side) => ({ path: `/v1/feeds/${side}f/consumers/c`, at: ['feed'] }),
-  putConsumer: (side) => ({ path: `/v1/feeds/${side}f/consumers/c`, json: { cursor: '1' }, at: ['feed'] }),
-  deleteConsumer: (side) => ({ path: `/v1/feeds/${side}f/consumers/gone`, at: ['feed'] }),
+  getCursor: (side) => ({ path: `/v1/feeds/${side}f/consumers/c`, at: ['feed'] }),
+  moveCursor: (side) => ({ path: `/v1/feeds/${side}f/consumers/c`, json: { cursor: '1' }, at: ['feed'] }),
+  dropCursor: (side) => ({ path: `/v1/feeds/${side}f/consumers/gone`, at: ['feed'] }),
 }
 
 /** By operation: a list, of which only what begins with the prefix may be seen, and the names that it shows. */

@@ -1,8 +1,7 @@
 /** What can be seen of feeds, against the oracle. */
-import type { Change } from '../../../src/repositories/feeds/types'
-import { type FeedName, KEYS } from './operations'
+import { FEEDS, type FeedName, KEYS } from './operations'
 import { changesAfter, type Feed, liveIn, type World, waitingIn } from './oracle'
-import { keyIn, type Names, type Target } from './perform'
+import type { Names, Target } from './perform'
 import { consumerOf } from './reader'
 
 const WHOLE = 1000
@@ -27,13 +26,9 @@ export async function compare(view: View, feeds: Iterable<FeedName>): Promise<vo
     expected.push(expectedOf(view, feed))
   }
   seen.push((await target.feeds.list({ prefix: names.own('') })).feeds.map(({ feed }) => feed))
-  const begun = (['a', 'b', 'kv'] as const).filter((feed) => world.feeds[feed].hasBegun)
+  const begun = FEEDS.filter((feed) => world.feeds[feed].hasBegun)
   expected.push(begun.map((feed) => names.feed(feed)))
   expect(seen).toEqual(expected)
-}
-
-export function keyed<T extends { key: string }>(names: Names, feed: FeedName, changes: readonly T[]): T[] {
-  return changes.map((change) => ({ ...change, key: keyIn(names, feed, change.key) }))
 }
 
 async function seenOf({ target, names, world, isInside }: View, feed: FeedName) {
@@ -41,7 +36,7 @@ async function seenOf({ target, names, world, isInside }: View, feed: FeedName) 
   const { changes, hasMore } = await target.feeds.changes(name, { limit: WHOLE })
   const entries: unknown[] = []
   for (const key of KEYS) {
-    const entry = await target.feeds.get(name, keyIn(names, feed, key))
+    const entry = await target.feeds.get(name, key)
     entries.push(entry && { ...entry, updatedAt: entry.updatedAt !== null })
   }
   const status = await target.feeds.status(name)
@@ -57,8 +52,8 @@ function expectedOf({ names, world, isInside }: View, feed: FeedName) {
   const state = world.feeds[feed]
   const { hasBegun } = state
   const name = names.feed(feed)
-  const changes = keyed<Change>(names, feed, hasBegun ? changesAfter(state, 0n) : [])
-  const entries = KEYS.map((key) => (hasBegun ? entryOf(state, key, keyIn(names, feed, key)) : null))
+  const changes = hasBegun ? changesAfter(state, 0n) : []
+  const entries = KEYS.map((key) => (hasBegun ? entryOf(state, key) : null))
   if (!hasBegun) return { feed, changes, hasMore: false, entries, status: null }
   const consumers = [...state.consumers].sort().map(([who, position]) => consumerOf(state, who, position))
   const status = { feed: name, lastSyncId: state.last, consumers }
@@ -77,9 +72,9 @@ function waitsAbout({ feeds, now }: World, feed: FeedName, seconds: number | nul
   return (seconds >= oldest && seconds < oldest + SLACK_SECONDS) || seconds
 }
 
-function entryOf({ entries, rows }: Feed, key: string, name: string) {
+function entryOf({ entries, rows }: Feed, key: string) {
   const [own, row] = [entries.get(key), rows?.get(key)]
-  const rest = { key: name, deleted: false }
+  const rest = { key, deleted: false }
   if (rows) return row ? { ...rest, ...row, version: null, updatedAt: false } : null
   if (!own || own.isDeleted) return null
   return { ...rest, value: own.value, syncId: own.syncId, version: own.version, updatedAt: true }

@@ -23,8 +23,8 @@ export function describeFeedsModel(engine: EngineName, numRuns: number): void {
       ...{ url: database.url, sweep: false, publish: false, clockOffsetMs: () => clock.offsetMs },
       feeds: { tombstoneSeconds: KEPT_SECONDS },
     }
-    // In memory there is one connection to a database. Another process need not have the feed of the groups.
-    stores.push(await openStore({ ...options, recentGroupsFeed: true }))
+    // In memory there is one connection to a database.
+    stores.push(await openStore(options))
     if (engine !== 'sqlite') stores.push(await openStore(options))
     const { dataSource } = stores[0] as Store
     const serial =

@@ -1,8 +1,8 @@
-/** The random operations: on two feeds, a followed table and the feed of groups, with few keys, so that they meet. */
+/** The random operations: on two feeds and a followed table, with few keys, so that they meet. */
 import fc from 'fast-check'
 
-/** Two feeds with entries of their own, one of a followed table, and the one of the groups. */
-export const FEEDS = ['a', 'b', 'kv', 'groups'] as const
+/** Two feeds with entries of their own, and one of a followed table. */
+export const FEEDS = ['a', 'b', 'kv'] as const
 export type FeedName = (typeof FEEDS)[number]
 export const KEYS = ['k', 'k1', 'l'] as const
 /** Each feed has one that keeps its cursor itself, and two whose cursors are stored. */
@@ -18,18 +18,14 @@ export type Write =
   | { kind: 'republishPrefix'; feed: FeedName; prefix: string }
   | { kind: 'row'; key: string }
   | { kind: 'removeRow'; key: string; isToldFirst: boolean }
-  | { kind: 'append'; groups: string[]; eventId: string | null }
-  | { kind: 'resize'; group: string; capacity: number }
-  | { kind: 'removeItem'; group: string }
-  | { kind: 'deleteGroup'; group: string }
   | { kind: 'next'; name: string; count: number }
-  | { kind: 'deleteFeed'; feed: 'a' | 'b' }
+  | { kind: 'drop'; feed: 'a' | 'b' }
   | { kind: 'refused'; what: Refused; key: string; at: number }
 
 /** What is no valid input, alone or in a batch. */
 export const REFUSED = [
   ...['key of many', 'value of many', 'field of many', 'too many', 'republished key', 'both', 'no value'],
-  ...['put in rows', 'put in groups', 'delete in groups', 'delete feed of rows', 'beyond the last'],
+  ...['put in rows', 'drop of rows', 'beyond the last'],
 ] as const
 export type Refused = (typeof REFUSED)[number]
 
@@ -70,13 +66,8 @@ const weighted = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, a
 /** The most of it on one feed. */
 function writeTo(focus: FeedName): fc.Arbitrary<Write> {
   const feed = feedNear(focus)
-  const [inOwn, inRows, inGroups] = [
-    focus === 'a' || focus === 'b' ? 4 : 1,
-    focus === 'kv' ? 4 : 1,
-    focus === 'groups' ? 4 : 1,
-  ]
+  const [inOwn, inRows] = focus === 'kv' ? [1, 4] : [4, 1]
   const own = fc.constantFrom('a' as const, 'a' as const, 'a' as const, 'b' as const)
-  const event = fc.option(fc.constantFrom('e', 'f'), { freq: 2 })
   return fc.oneof(
     weighted(3 * inOwn, of('put', { feed: own, key })),
     weighted(1 * inOwn, of('putMany', { feed: own, keys })),
@@ -86,12 +77,8 @@ function writeTo(focus: FeedName): fc.Arbitrary<Write> {
     weighted(3 * inRows, of('row', { key })),
     weighted(3 * inRows, of('removeRow', { key, isToldFirst: fc.boolean() })),
     weighted(1 * inRows, of('delete', { feed: fc.constant('kv' as const), key })),
-    weighted(3 * inGroups, of('append', { groups: fc.array(key, { minLength: 1, maxLength: 3 }), eventId: event })),
-    weighted(2 * inGroups, of('deleteGroup', { group: key })),
-    weighted(1, of('resize', { group: key, capacity: fc.integer({ min: 1, max: 3 }) })),
-    weighted(1, of('removeItem', { group: key })),
     weighted(1, of('next', { name: fc.constantFrom('s', 't'), count: fc.integer({ min: 1, max: 5 }) })),
-    weighted(1, of('deleteFeed', { feed: own })),
+    weighted(1, of('drop', { feed: own })),
     weighted(1, of('refused', { what: fc.constantFrom(...REFUSED), key, at: fc.nat(3) })),
   ) as fc.Arbitrary<Write>
 }
@@ -126,5 +113,5 @@ function operationOn(focus: FeedName): fc.Arbitrary<Operation> {
 }
 
 export const operations: fc.Arbitrary<Operation[]> = fc
-  .constantFrom('a' as const, 'kv' as const, 'groups' as const)
+  .constantFrom('a' as const, 'kv' as const)
   .chain((focus) => fc.array(operationOn(focus), { minLength: 1, maxLength: 60, size: 'max' }))

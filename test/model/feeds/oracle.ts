@@ -50,17 +50,10 @@ export interface Feed {
   consumers: Map<string, Position>
 }
 
-export interface Group {
-  lastId: bigint
-  capacity: number
-  items: { id: bigint; eventId: string | null }[]
-}
-
 export interface World {
   now: number
   step: number
   feeds: Record<FeedName, Feed>
-  groups: Map<string, Group>
   sequences: Map<string, bigint>
 }
 
@@ -74,11 +67,9 @@ const feedOf = (rows: Map<string, Row> | null): Feed => ({
   consumers: new Map(),
 })
 
-/** `lastOfGroups`: that feed is as old as the database. */
-export function newWorld(lastOfGroups: bigint): World {
-  const groups = { ...feedOf(new Map()), last: lastOfGroups }
-  const feeds = { a: feedOf(null), b: feedOf(null), kv: feedOf(new Map()), groups }
-  return { now: 0, step: 0, feeds, groups: new Map(), sequences: new Map() }
+export function newWorld(): World {
+  const feeds = { a: feedOf(null), b: feedOf(null), kv: feedOf(new Map()) }
+  return { now: 0, step: 0, feeds, sequences: new Map() }
 }
 
 /** What was published after a number, in the order of the numbers. */
@@ -111,7 +102,7 @@ export function waitingIn({ entries, rows }: Feed): (Entry | Row)[] {
 }
 
 /** The position after it, or null where it is refused. */
-export function putConsumer(feed: Feed, name: string, asked: Position, isForced: boolean): Position | null {
+export function moveCursor(feed: Feed, name: string, asked: Position, isForced: boolean): Position | null {
   if (asked.at > feed.last) return null
   feed.hasBegun = true
   const before = feed.consumers.get(name) ?? START
@@ -135,7 +126,7 @@ export function sweep(world: World, isHeld: (feed: FeedName, key: string) => boo
 
 /** A write, and what it answers: versions, counts, numbers; or the code of the error. */
 export function apply(world: World, write: Write, value: unknown): unknown {
-  const { feeds, now, groups, sequences } = world
+  const { feeds, now, sequences } = world
   switch (write.kind) {
     case 'put':
       return putAll(world, feeds[write.feed], [write.key], () => value)[0]
@@ -153,32 +144,12 @@ export function apply(world: World, write: Write, value: unknown): unknown {
     case 'removeRow':
       feeds.kv.rows?.delete(write.key)
       return bury(feeds.kv, write.key, now)
-    case 'append':
-      return write.groups.map((group) => append(world, group, write.eventId))
-    case 'resize': {
-      const group = groupOf(world, write.group)
-      if (group.capacity === write.capacity) return null
-      group.capacity = write.capacity
-      return changed(world, write.group)
-    }
-    case 'removeItem': {
-      const group = groups.get(write.group)
-      if (!group?.items.length) return false
-      group.items.pop()
-      changed(world, write.group)
-      return true
-    }
-    case 'deleteGroup':
-      if (!groups.delete(write.group)) return false
-      feeds.groups.rows?.delete(write.group)
-      bury(feeds.groups, write.group, now)
-      return true
     case 'next': {
       const last = sequences.get(write.name) ?? 0n
       sequences.set(write.name, last + BigInt(write.count))
       return last + 1n
     }
-    case 'deleteFeed':
+    case 'drop':
       return dropFeed(feeds[write.feed], world.step)
     case 'refused':
       return 'invalid_input'
@@ -233,25 +204,4 @@ function dropFeed(feed: Feed, step: number): boolean {
   // All cursors are expired, also the one at the last number: so one is left out.
   if (feed.last > 0n) feed.removed.push({ syncId: ++feed.last, step })
   return true
-}
-
-function groupOf(world: World, name: string): Group {
-  const group = world.groups.get(name) ?? { lastId: -1n, capacity: 10, items: [] }
-  world.groups.set(name, group)
-  return group
-}
-
-function append(world: World, name: string, eventId: string | null): bigint {
-  const group = groupOf(world, name)
-  const there = group.items.find((item) => eventId !== null && item.eventId === eventId)
-  if (!there) group.items.push({ id: ++group.lastId, eventId })
-  changed(world, name)
-  return there?.id ?? group.lastId
-}
-
-function changed(world: World, name: string): null {
-  const group = groupOf(world, name)
-  group.items = group.items.filter(({ id }) => id > group.lastId - BigInt(group.capacity))
-  world.feeds.groups.rows?.set(name, { value: { totalAppended: `${group.lastId + 1n}` }, syncId: null })
-  return null
 }

@@ -1,6 +1,6 @@
 /** A write of the model on a store, or inside a transaction: what it answers, in the form the oracle has. */
 import type { EntityManager } from 'typeorm'
-import { type Groups, RecentnError } from '../../../src/index'
+import { RecentnError } from '../../../src/index'
 import type { Feeds, NewEntry, RepublishSelection } from '../../../src/repositories/feeds/types'
 import type { Sequences } from '../../../src/repositories/sequences'
 import { type FeedName, KEYS, type Write } from './operations'
@@ -9,7 +9,6 @@ import { liveIn, type World } from './oracle'
 /** A store, or a transaction. */
 export interface Target {
   feeds: Feeds
-  groups: Groups
   sequences: Sequences
   manager: EntityManager
 }
@@ -17,19 +16,15 @@ export interface Target {
 /** Names of a run begin with something of their own, so that runs share a database without meeting. */
 export interface Names {
   feed(feed: FeedName): string
-  /** Of a group, or of a sequence. */
+  /** Of a sequence. */
   own(name: string): string
 }
 
 export const TABLE = 'feed_model_kv'
-const RECENT_GROUPS = 'recent-groups'
 
 export function namesOf(run: string): Names {
-  return { feed: (feed) => (feed === 'groups' ? RECENT_GROUPS : `${run}:${feed}`), own: (name) => `${run}:${name}` }
+  return { feed: (feed) => `${run}:${feed}`, own: (name) => `${run}:${name}` }
 }
-
-/** The key as the feed has it: that of groups is of all runs. */
-export const keyIn = (names: Names, feed: FeedName, key: string) => (feed === 'groups' ? names.own(key) : key)
 
 /** The code of the error in place of an answer. */
 export async function codeOr<T>(call: Promise<T>): Promise<T | string> {
@@ -41,13 +36,11 @@ export async function codeOr<T>(call: Promise<T>): Promise<T | string> {
   })
 }
 
-/** `newest`: the id of the newest item of each group. */
 export async function perform(
-  { feeds, groups, sequences, manager }: Target,
+  { feeds, sequences, manager }: Target,
   names: Names,
   write: Write,
   value: unknown,
-  newest: (group: string) => bigint | undefined,
 ): Promise<unknown> {
   switch (write.kind) {
     case 'put':
@@ -60,12 +53,10 @@ export async function perform(
     }
     case 'delete':
       return (await feeds.delete(names.feed(write.feed), write.key))?.version ?? null
-    case 'republish': {
-      const keys = write.keys.map((key) => keyIn(names, write.feed, key))
-      return republished(feeds, names.feed(write.feed), { keys })
-    }
+    case 'republish':
+      return republished(feeds, names.feed(write.feed), { keys: write.keys })
     case 'republishPrefix':
-      return republished(feeds, names.feed(write.feed), { prefix: keyIn(names, write.feed, write.prefix) })
+      return republished(feeds, names.feed(write.feed), { prefix: write.prefix })
     case 'row':
       return putRow(manager, write.key, value)
     case 'removeRow': {
@@ -75,20 +66,9 @@ export async function perform(
       if (write.isToldFirst) await remove()
       return tombstone?.version ?? null
     }
-    case 'append': {
-      const items = write.groups.map((group) => ({ group: names.own(group), eventId: write.eventId }))
-      return (await groups.appendMany(items)).map(({ id }) => id)
-    }
-    case 'resize':
-      await groups.put(names.own(write.group), { capacity: write.capacity })
-      return null
-    case 'removeItem':
-      return groups.remove(names.own(write.group), newest(write.group) ?? 0n)
-    case 'deleteGroup':
-      return groups.drop(names.own(write.group))
     case 'next':
       return sequences.next(names.own(write.name), write.count)
-    case 'deleteFeed':
+    case 'drop':
       return feeds.drop(names.feed(write.feed))
     case 'refused':
       return codeOr(refused(feeds, names, write))
@@ -138,12 +118,8 @@ function refused(feeds: Feeds, names: Names, { what, key, at }: Extract<Write, {
       return feeds.put(a, key, undefined as unknown)
     case 'put in rows':
       return feeds.put(names.feed('kv'), key, 'never')
-    case 'put in groups':
-      return feeds.putMany(names.feed('groups'), [{ key: names.own(key), value: 'never' }])
-    case 'delete in groups':
-      return feeds.delete(names.feed('groups'), names.own(key))
-    case 'delete feed of rows':
-      return feeds.drop(names.feed(at % 2 ? 'kv' : 'groups'))
+    case 'drop of rows':
+      return feeds.drop(names.feed('kv'))
     case 'beyond the last':
       return feeds.moveCursor(a, 'other', 2n ** 62n, { force: at % 2 === 0 })
   }
@@ -175,17 +151,9 @@ export function locksOf(write: Write): string[] {
       return [`kv.row/${write.key}`, 'the table']
     case 'removeRow':
       return [...locks('kv', [write.key]), 'the table']
-    case 'append':
-      return write.groups.flatMap((group) => [`groups.row/${group}`, `groups.items/${group}`])
-    // What goes through the items of a group waits for the first of the next one.
-    case 'resize':
-    case 'removeItem':
-      return [`groups.row/${write.group}`, 'groups.items/']
-    case 'deleteGroup':
-      return [...locks('groups', [write.group]), 'groups.items/']
     case 'next':
       return [`sequence/${write.name}`]
-    case 'deleteFeed':
+    case 'drop':
       return [`${write.feed}/`]
     case 'refused':
       return write.what === 'beyond the last' ? ['a/consumer'] : []
@@ -193,8 +161,7 @@ export function locksOf(write: Write): string[] {
 }
 
 /** The same, of a write that finds nothing to change and so holds nothing. */
-export function isIdle(write: Write, { feeds, groups }: World): boolean {
-  if (write.kind === 'deleteGroup' || write.kind === 'removeItem') return !groups.has(write.group)
+export function isIdle(write: Write, { feeds }: World): boolean {
   return write.kind === 'delete' && write.feed !== 'kv' && !liveIn(feeds[write.feed]).has(write.key)
 }
 

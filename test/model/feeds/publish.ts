@@ -5,7 +5,7 @@
 import type { Store } from '../../../src/index'
 import type { FeedName } from './operations'
 import type { Feed, World } from './oracle'
-import { keyIn, type Names } from './perform'
+import type { Names } from './perform'
 
 const WHOLE = 1000
 
@@ -45,10 +45,9 @@ async function learn(
 ): Promise<void> {
   const { changes } = await store.feeds.changes(names.feed(feed), { after: state.last, limit: WHOLE })
   const seen = new Map(changes.map(({ key, syncId }) => [key, syncId]))
-  for (const [key, row] of rows) row.syncId = seen.get(keyIn(names, feed, key)) ?? 0n
+  for (const [key, row] of rows) row.syncId = seen.get(key) ?? 0n
   for (const [key, entry] of entries) {
-    const name = keyIn(names, feed, key)
-    entry.syncId = (state.rows?.has(key) ? await hiddenNumber(store, names.feed(feed), name) : seen.get(name)) ?? 0n
+    entry.syncId = (state.rows?.has(key) ? await hiddenNumber(store, names.feed(feed), key) : seen.get(key)) ?? 0n
   }
   const numbers = [...entries, ...rows].map(([, { syncId }]) => syncId as bigint)
   expect(new Set(numbers).size).toBe(numbers.length)

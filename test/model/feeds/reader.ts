@@ -2,9 +2,9 @@
  * A consumer as the documentation has it: it reads from its cursor, does its work (here a map of the values), keeps the
  * cursor it was given, and starts over at 0 with nothing when it is told that its cursor has expired.
  */
-import type { Change, Changes, ChangesOptions, Consumer } from '../../../src/repositories/feeds/types'
+import type { Changes, ChangesOptions, Consumer } from '../../../src/repositories/feeds/types'
 import type { FeedName, Read, ReaderName } from './operations'
-import { changesAfter, isExpired, liveIn, type Position, putConsumer, START, type World } from './oracle'
+import { changesAfter, isExpired, liveIn, moveCursor, type Position, START, type World } from './oracle'
 import { codeOr, type Names, type Target } from './perform'
 
 /** Greater than any sync id: a cursor of who has started over. */
@@ -55,7 +55,7 @@ export class Reader {
     expect(page).not.toBe('cursor_expired')
     const { changes, cursor, hasMore } = page as Changes
     this.#pending = this.#checked(world, before, page as Changes, { limit, maxBytes })
-    for (const { key, value, deleted } of this.#shown(changes)) {
+    for (const { key, value, deleted } of changes) {
       if (deleted) this.known.delete(key)
       else this.known.set(key, value)
     }
@@ -68,7 +68,7 @@ export class Reader {
   #checked(world: World, before: Position, page: Changes, bounds: Pick<Read, 'limit' | 'maxBytes'>): Position {
     const feed = world.feeds[this.feed]
     const { cursor, hasMore } = page
-    const changes = this.#shown(page.changes)
+    const { changes } = page
     const expected = feed.hasBegun ? changesAfter(feed, before.at) : []
     const count = bounds.maxBytes === null ? Math.min(bounds.limit, expected.length) : changes.length
     if (bounds.maxBytes !== null && expected.length > 0) expect(count).toBeGreaterThan(0)
@@ -89,12 +89,6 @@ export class Reader {
     return { at: cursor, since, cursor }
   }
 
-  #shown(changes: readonly Change[]): Change[] {
-    if (this.feed !== 'groups') return changes.map(shown)
-    const prefix = this.names.own('').length
-    return changes.map((change) => ({ ...shown(change), key: change.key.slice(prefix) }))
-  }
-
   /** Has the cursor of the last page stored. */
   async keep(target: Target, world: World): Promise<void> {
     const asked = this.#pending
@@ -106,7 +100,7 @@ export class Reader {
 
   async put(target: Target, world: World, asked: Position, isForced: boolean): Promise<void> {
     const feed = world.feeds[this.feed]
-    const expected = putConsumer(feed, this.name, asked, isForced)
+    const expected = moveCursor(feed, this.name, asked, isForced)
     const call = target.feeds.moveCursor(this.names.feed(this.feed), this.name, asked.cursor, { force: isForced })
     const answer = await codeOr(call)
     expect(answer).toEqual(expected === null ? 'invalid_input' : consumerOf(feed, this.name, expected))
@@ -139,6 +133,3 @@ export class Reader {
     }
   }
 }
-
-/** Tombstones of a table have a version that rows have not; which, is not said. */
-export const shown = (change: Change): Change => change

@@ -2,9 +2,9 @@
 import type { Store } from '../../../src/index'
 import type { Followed } from '../../../src/repositories/feeds/types'
 import { sweptFeeds } from '../../contract/feeds/tools'
-import { compare, keyed } from './compare'
+import { compare } from './compare'
 import { inTransaction, OpenTransaction } from './open'
-import { FEEDS, type FeedName, KEYS, type Operation, READERS, type Read, type Write } from './operations'
+import { FEEDS, type FeedName, type Operation, READERS, type Read, type Write } from './operations'
 import {
   apply,
   changesAfter,
@@ -43,15 +43,17 @@ async function patiently(operation: Operation, step: Promise<unknown>): Promise<
 
 /** A republish of keys that are not there may wait for the entry that is next in the index. */
 function mayWaitForNeighbours({ kind }: Write): boolean {
-  return ['deleteFeed', 'republish', 'republishPrefix'].includes(kind)
+  return ['drop', 'republish', 'republishPrefix'].includes(kind)
 }
+
+/** Before the first sync id is the beginning. */
+const known = (at: bigint) => (at < 0n ? 0n : at)
 
 export class Run {
   readonly #names: Names
   readonly #readers: Record<FeedName, Reader[]>
   readonly #open: (OpenTransaction | null)[] = [null, null]
-  #world = newWorld(0n)
-  #baseOfGroups = 0n
+  #world = newWorld()
   #followed: Followed[] = []
   #value = 0
 
@@ -75,17 +77,13 @@ export class Run {
   }
 
   get #target(): Target {
-    const { feeds, groups, sequences, dataSource } = this.#store
-    return { feeds, groups, sequences, manager: dataSource.manager }
+    const { feeds, sequences, dataSource } = this.#store
+    return { feeds, sequences, manager: dataSource.manager }
   }
 
   async play(operations: readonly Operation[]): Promise<void> {
     try {
       await this.#follow()
-      const { changes } = await this.#target.feeds.changes(this.#names.feed('groups'))
-      expect(changes).toEqual([])
-      this.#baseOfGroups = (await this.#target.feeds.status(this.#names.feed('groups')))?.lastSyncId ?? -1n
-      this.#world = newWorld(this.#baseOfGroups)
       for (const operation of operations) {
         this.#world.step++
         await patiently(operation, this.#step(operation))
@@ -139,8 +137,7 @@ export class Run {
     const other = FEEDS[this.#world.step % FEEDS.length] as FeedName
     const own = 'feed' in operation ? (operation.feed === null ? FEEDS : [operation.feed]) : []
     const rows = ['row', 'removeRow', 'followAgain'].includes(operation.kind) ? (['kv'] as const) : []
-    const groups = 'group' in operation || 'groups' in operation ? (['groups'] as const) : []
-    return new Set([...all, ...own, ...rows, ...groups, other])
+    return new Set([...all, ...own, ...rows, other])
   }
 
   #isHeld(locks: readonly string[]): boolean {
@@ -176,20 +173,15 @@ export class Run {
   }
 
   async #perform(target: Target, world: World, write: Write, value: string): Promise<void> {
-    // The same settings again are no change of them.
-    if (write.kind === 'resize' && world.groups.get(write.group)?.capacity === write.capacity) return
-    const newest = (group: string) => world.groups.get(group)?.items.at(-1)?.id
-    const answer = perform(target, this.#names, write, value, newest)
-    // The newest item is asked for before the oracle takes it away.
-    const expected = apply(world, write, value)
-    expect({ write, answer: await answer }).toEqual({ write, answer: expected })
+    const answer = await perform(target, this.#names, write, value)
+    expect({ write, answer }).toEqual({ write, answer: apply(world, write, value) })
   }
 
   async #begin({ slot, writes, isCommitted }: Extract<Operation, { kind: 'begin' }>): Promise<void> {
     await this.#end(slot)
     if (this.bench.mayStayOpen && this.#mayBeginAnew()) return
     const free = writes.filter((write) => !this.#isHeld(locksOf(write)) && !this.#isInTheWay(write))
-    const staying = this.bench.mayStayOpen ? free.filter(({ kind }) => kind !== 'deleteFeed') : free
+    const staying = this.bench.mayStayOpen ? free.filter(({ kind }) => kind !== 'drop') : free
     const inside = structuredClone(this.#world)
     const values = staying.map(() => `v${this.#value++}`)
     const begins = staying.flatMap((write) =>
@@ -250,31 +242,25 @@ export class Run {
   async #set({ feed, who, back, isForced }: Extract<Operation, { kind: 'set' }>): Promise<void> {
     const reader = this.#reader({ feed, who })
     if (who === 'plain') return
-    const at = this.#known(feed, reader.position(this.#world).at - BigInt(back ?? 0))
+    const at = known(reader.position(this.#world).at - BigInt(back ?? 0))
     const asked = back === null ? 0n : at
     await reader.put(this.#target, this.#world, { at: asked, since: -1, cursor: asked }, isForced)
-  }
-
-  /** What was before this run is known to nobody. */
-  #known(feed: FeedName, at: bigint): bigint {
-    return at <= (feed === 'groups' ? this.#baseOfGroups : 0n) ? 0n : at
   }
 
   /** From a number, as who has saved that in place of the cursor. */
   async #peek({ feed, back, limit }: Extract<Operation, { kind: 'peek' }>): Promise<void> {
     const state = this.#world.feeds[feed]
-    const after = this.#known(feed, state.last - BigInt(back))
+    const after = known(state.last - BigInt(back))
     const position: Position = { at: after, since: -1, cursor: after }
     const answer = await codeOr(this.#target.feeds.changes(this.#names.feed(feed), { after, limit }))
     if (state.hasBegun && isExpired(state, position)) return expect(answer).toBe('cursor_expired')
     const expected = state.hasBegun ? changesAfter(state, after) : []
     const hasMore = expected.length > limit
-    expect(answer).toMatchObject({ changes: keyed(this.#names, feed, expected.slice(0, limit)), hasMore })
+    expect(answer).toMatchObject({ changes: expected.slice(0, limit), hasMore })
   }
 
   async #publish(feeds: readonly FeedName[], only: FeedName | null): Promise<void> {
     const isHeld = (lock: string) => this.#isHeld([lock])
-    // Not every process need know of all feeds.
     const [store] = this.bench.stores
     await publish({ store, names: this.#names, world: this.#world, isHeld }, feeds, only)
     this.#expectKnown(feeds)
@@ -300,7 +286,7 @@ export class Run {
     expect(await codeOr(this.#target.feeds.changes(feed))).toBe('invalid_input')
     if (isDropped && !this.#open.some(Boolean)) {
       expect(await this.#target.feeds.drop(feed)).toBe(true)
-      apply(this.#world, { kind: 'deleteFeed', feed: 'kv' as 'a' }, null)
+      apply(this.#world, { kind: 'drop', feed: 'kv' as 'a' }, null)
       this.#world.feeds.kv.hasBegun = true
     }
     await this.#follow()
@@ -335,15 +321,12 @@ export class Run {
     }
   }
 
-  /** Nothing is left but what the feed of the groups has given out. */
   async #cleanUp(): Promise<void> {
     for (const open of this.#open) await open?.end(true).catch(() => {})
     for (const followed of this.#followed) followed.stop()
-    const { feeds, groups, manager } = this.#target
-    for (const feed of ['a', 'b', 'kv'] as const) await feeds.drop(this.#names.feed(feed))
-    for (const group of KEYS) await groups.drop(this.#names.own(group))
+    const { feeds, manager } = this.#target
+    for (const feed of FEEDS) await feeds.drop(this.#names.feed(feed))
     await manager.query(`DELETE FROM ${TABLE}`)
-    for (const who of READERS) await feeds.dropCursor(this.#names.feed('groups'), who)
     await this.bench.stores[0].feeds.publish()
     this.bench.clock.offsetMs += (KEPT_SECONDS + 100) * 1000
     await sweptFeeds(this.#store)

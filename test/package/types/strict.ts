@@ -56,7 +56,7 @@ type Options =
   | Parameters<Queues['work']>[2]
   | Parameters<Feeds['changes']>[1]
   | Parameters<Feeds['republish']>[1]
-  | Parameters<Feeds['putConsumer']>[3]
+  | Parameters<Feeds['moveCursor']>[3]
   | Parameters<Feeds['consume']>[3]
   | Parameters<Store['keys']['create']>[0]
   | Parameters<Store['keys']['verify']>[1]
