@@ -149,7 +149,7 @@ class ReplayServer {
     this.#transport = new Transport({
       baseUrl: base.href,
       key: options.key,
-      timeoutMs: Number.POSITIVE_INFINITY,
+      timeoutSeconds: Number.POSITIVE_INFINITY,
     })
   }
 
@@ -162,8 +162,8 @@ class ReplayServer {
     const textOf = (error: RecentnError) => this.#textOf(error, requestOf(operation, parts))
     const mayRetry = async (error: RecentnError, attempt: number) => {
       if (attempt + 1 >= MAX_ATTEMPTS || !mayPass(error, repeatable)) return false
-      const pause = error.retryAfterMs ?? Math.min(200 * 2 ** attempt, MAX_PAUSE_SECONDS * 1000)
-      const seconds = Math.min(pause / 1000, MAX_WAIT_SECONDS)
+      const pause = error.retryAfterSeconds ?? Math.min(0.2 * 2 ** attempt, MAX_PAUSE_SECONDS)
+      const seconds = Math.min(pause, MAX_WAIT_SECONDS)
       this.options.onRetry?.(`${textOf(error)}: trying again in ${seconds} s`)
       await sleep(seconds * 1000, undefined, { signal: this.options.signal })
       return true

@@ -68,7 +68,7 @@ export interface WorkSource extends SettleSource {
   extendMany(
     queue: string,
     handles: readonly string[],
-    how: Omit<Extend, 'receiptHandles'> & { timeoutMs: number },
+    how: Omit<Extend, 'receiptHandles'> & { timeoutSeconds: number },
   ): Promise<ExtendedReceipts>
 }
 
@@ -140,7 +140,7 @@ export async function repeat(signal: AbortSignal, faults: Faults<never>, step: (
     } catch (error) {
       if (signal.aborted) return
       faults.database(error)
-      await pause(Math.max(pauses.next(), (error as RecentnError).retryAfterMs ?? 0), signal)
+      await pause(Math.max(pauses.next(), ((error as RecentnError).retryAfterSeconds ?? 0) * 1000), signal)
     }
   }
 }

@@ -18,6 +18,12 @@ export const aStore = option((value) =>
     ? null
     : 'must be a store: what openStore or attachStore resolves to',
 )
+/** A number of seconds, with fractions. */
+export const fraction = (min: number, max: number): Field<number> => ({
+  fault: (value) =>
+    typeof value === 'number' && value >= min && value <= max ? null : `must be a number from ${min} to ${max}`,
+  schema: {},
+})
 /** From no delay to the longest. */
 export const seconds = whole(0, MAX_DELAY_SECONDS)
 
@@ -32,7 +38,7 @@ export const storeOptions = {
   tick: aBoolean,
   recentGroupsFeed: aBoolean,
   feeds: anObject,
-  connectionTimeoutMs: whole(1, 600_000),
+  connectionTimeoutSeconds: fraction(0.001, 600),
   statementTimeoutSeconds: whole(1, 86_400),
   clockOffsetMs: aFunction,
   onBackgroundError: aFunction,
@@ -90,11 +96,7 @@ export interface Bounds {
 const DEFAULT_BACKOFF: Bounds = { minSeconds: 1, maxSeconds: 600 }
 const BACKOFF_RULES = optionRules({ minSeconds: seconds, maxSeconds: seconds })
 const STOP_RULES = optionRules({
-  timeoutSeconds: option((value) =>
-    typeof value === 'number' && value >= 0 && value <= MAX_DELAY_SECONDS
-      ? null
-      : `must be a number from 0 to ${MAX_DELAY_SECONDS}`,
-  ),
+  timeoutSeconds: fraction(0, MAX_DELAY_SECONDS),
 })
 
 export function backoffFaults(given: Partial<Bounds> | undefined): Fault[] {

@@ -9,26 +9,26 @@ import { argumentFaults, faultsOf, refuse } from '../fields/field'
 import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
 import { guarded } from '../kit/faults'
 import { outside } from '../outside'
-import type { OpenOptions, StoreOptions, TransactionOptions } from './types'
+import type { BackgroundWork, OpenOptions, StoreOptions, TransactionOptions } from './types'
 
 export type Report = NonNullable<StoreOptions['onBackgroundError']>
 
 /** Reports errors of the background; that the database is away only once, until it has answered again. */
 export function reporter({ onBackgroundError = warn }: StoreOptions, database: { readonly answers: number }): Report {
   let awaySince = -1
-  return (error, doing) => {
+  return (error, work) => {
     // A commit may be what the outage cuts off first.
     if (error instanceof RecentnError && /^(database_unavailable|outcome_unknown)$/.test(error.code)) {
       if (database.answers === awaySince) return
       awaySince = database.answers
     }
     // Perhaps in the middle of a call, whose error its caller is to get.
-    guarded('onBackgroundError', () => outside(() => onBackgroundError(error, doing)))
+    guarded('onBackgroundError', () => outside(() => onBackgroundError(error, work)))
   }
 }
 
-function warn(error: unknown, doing: string): void {
-  process.emitWarning(`recentn could not ${doing}: ${safeText(error)}`, { code: 'RECENTN_BACKGROUND' })
+function warn(error: unknown, work: BackgroundWork): void {
+  process.emitWarning(`recentn failed in the background (${work}): ${safeText(error)}`, { code: 'RECENTN_BACKGROUND' })
 }
 
 /** Throws `invalid_input` with every fault. */

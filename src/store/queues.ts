@@ -24,7 +24,7 @@ import { marks } from '../repositories/writers'
 import type { StoreLook } from './look'
 import { Running } from './running'
 import { Scheduler } from './scheduler/scheduler'
-import type { StoreQueues } from './types'
+import type { BackgroundWork, StoreQueues } from './types'
 import { WorkCounts } from './work-counts'
 import type { Handler, WorkOptions } from './worker/types'
 import { type QueueWorker, startWorker } from './worker/worker'
@@ -37,7 +37,7 @@ export interface QueuesOptions {
   counts?: WorkCounts
   /** Whether what schedules have due is sent in the background. */
   tick: boolean
-  onError: (error: unknown, doing: string) => void
+  onError: (error: unknown, work: BackgroundWork) => void
   /** For what other processes do. */
   look: StoreLook
 }

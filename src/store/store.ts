@@ -117,7 +117,7 @@ export class BoundStore implements Store {
         readsAtOnce: oneConnection ? 1 : 3,
         longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(dataSource) ?? 2) / 2)),
         batching: oneConnection ? { ...batching, lanes: 1 } : batching,
-        onStreamError: (error) => this.#report(error, 'look at groups'),
+        onStreamError: (error) => this.#report(error, 'watch'),
       }),
       queues: openQueues(database, this.#queueMemory, {
         ...shared,
@@ -217,11 +217,11 @@ export class BoundStore implements Store {
     return this.#totals.get(count)
   }
 
-  readonly mayCreate: Store['mayCreate'] = (...asked) =>
+  /** @internal */ readonly mayCreate: Store['mayCreate'] = (...asked) =>
     this.#base.database.read((reader) => mayCreate(reader, ...asked))
 
-  async ping(): Promise<void> {
-    await this.#base.database.read(ping)
+  ping(): Promise<void> {
+    return this.#base.database.read(ping)
   }
 
   readonly #diskFull = (error: unknown): void => this.#report(error, 'write')

@@ -33,7 +33,7 @@ export interface RowPollerOptions<T> {
   handler: PollHandler<T>
   settings: PollSettings
   faults: PollerFaults<T>
-  /** Throws `conflict`, with this reason, inside a transaction of the store's database. */
+  /** Throws `misuse`, with this reason, inside a transaction of the store's database. */
   guard: (why: string) => void
 }
 
@@ -113,9 +113,9 @@ export class RowPoller<T> implements Poller {
     return this.#stopping
   }
 
-  /** Throws `conflict` in a handler of this poller, and in a transaction that its results would wait for. */
+  /** Throws `misuse` in a handler of this poller, and in a transaction that its results would wait for. */
   #requireOutside(call: string): void {
-    if (this.#rows.isInside) throw new RecentnError('conflict', `${call} would wait for the handler it is called in`)
+    if (this.#rows.isInside) throw new RecentnError('misuse', `${call} would wait for the handler it is called in`)
     this.#guard(`${call} would wait for the transaction it is called in`)
   }
 

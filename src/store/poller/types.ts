@@ -23,8 +23,8 @@ export interface PollOptions<T = unknown> extends PollShape {
   batch?: { min?: number | undefined; max?: number | undefined } | undefined
   /** The pause after a failure: doubled with each attempt, with jitter; default 1 to 600 seconds. */
   backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
-  /** Milliseconds to wait after there was nothing to claim, 1 to 86,400,000; default 1000. */
-  intervalMs?: number | undefined
+  /** Seconds to wait after there was nothing to claim, 0.001 to 86,400; default 1. */
+  intervalSeconds?: number | undefined
   /** Whether the poller claims by itself; default true. With false, only `once` claims. */
   auto?: boolean | undefined
   /**
