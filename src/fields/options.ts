@@ -2,7 +2,7 @@
 import type { Fault } from '../errors'
 import { addFaults, type Field, faultsOf, optionRules, type Rule, type Rules, refuse } from './field'
 import { MAX_DELAY_SECONDS } from './queues'
-import { flag, MAX_CAPACITY, MAX_TTL_SECONDS, TABLE_PREFIX, text, whole } from './rules'
+import { flag, MAX_CAPACITY, MAX_TTL_SECONDS, SIGNAL, TABLE_PREFIX, text, whole } from './rules'
 
 /** Most commits of appends that run at once. */
 const MAX_LANES = 16
@@ -53,7 +53,7 @@ export const openOptions = {
 const OPEN_RULES = optionRules(openOptions, ['url'])
 const BATCHING_RULES = optionRules({ lanes: whole(1, MAX_LANES), maxPendingItems: anyCount, maxPendingBytes: anyCount })
 const FEEDS_RULES = optionRules({ tombstoneSeconds: whole(1, MAX_TTL_SECONDS) })
-export const TRANSACTION_RULES = optionRules({ retries: whole(0, 1000) })
+export const TRANSACTION_RULES = optionRules({ retries: whole(0, 1000), signal: SIGNAL })
 export const SCHEMA_RULES = optionRules({ tablePrefix: TABLE_PREFIX })
 
 interface StoreParts {

@@ -9,7 +9,7 @@ import { argumentFaults, faultsOf, refuse } from '../fields/field'
 import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
 import { guarded } from '../kit/faults'
 import { outside } from '../outside'
-import type { BackgroundWork, OpenOptions, StoreOptions, TransactionOptions } from './types'
+import type { BackgroundWork, OpenOptions, StoreOptions, Transaction, TransactionOptions } from './types'
 
 export type Report = NonNullable<StoreOptions['onBackgroundError']>
 
@@ -51,10 +51,31 @@ const OPEN_DATA_SOURCE = option((value) =>
     : 'must be a DataSource of TypeORM that is initialized',
 )
 
-/** The options. Throws `invalid_input` with every fault. */
-export function checkedTransaction(work: unknown, options: TransactionOptions): TransactionOptions {
+type WorkInTransaction<T> = (tx: Transaction) => Promise<T>
+
+/** The options, and the work that ends when the signal is aborted. Throws `invalid_input` with every fault, and the signal's reason. */
+export function checkedTransaction<T>(
+  work: WorkInTransaction<T>,
+  options: TransactionOptions,
+): TransactionOptions & { run: WorkInTransaction<T> } {
   refuse([...argumentFaults('work', work, aFunction), ...faultsOf(options, TRANSACTION_RULES)])
-  return options
+  const { signal } = options
+  signal?.throwIfAborted()
+  return { ...options, run: signal ? (tx) => untilAborted(signal, () => work(tx)) : work }
+}
+
+async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  let abort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+  })
+  try {
+    return await Promise.race([work(), aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }
 
 /** An error that is not the network's is one of the address, the password, the privileges or the file: retrying is useless. */

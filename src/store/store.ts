@@ -175,11 +175,11 @@ export class BoundStore implements Store {
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const { retries = 10 } = checkedTransaction(work, options)
+    const { retries = 10, run } = checkedTransaction(work, options)
     const { database } = this.#base
     return database.write(
       ({ manager }, session) =>
-        database.inside(async () => work({ ...this.#within(session), manager }), manager.queryRunner),
+        database.inside(async () => run({ ...this.#within(session), manager }), manager.queryRunner),
       { retries },
     )
   }
@@ -220,9 +220,9 @@ export class BoundStore implements Store {
   /** @internal */ readonly mayCreate: Store['mayCreate'] = (...asked) =>
     this.#base.database.read((reader) => mayCreate(reader, ...asked))
 
-  ping(): Promise<void> {
-    return this.#base.database.read(ping)
-  }
+  readonly ping = (): Promise<void> => this.#base.database.read(ping)
+
+  readonly [Symbol.asyncDispose] = () => this.close()
 
   readonly #diskFull = (error: unknown): void => this.#report(error, 'write')
 

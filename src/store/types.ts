@@ -8,8 +8,9 @@ import type { Queues } from '../repositories/queues/types'
 import type { Groups, GroupWatch, WatchOptions } from '../repositories/recent/types'
 import type { Schedules } from '../repositories/schedules/types'
 import type { Sequences } from '../repositories/sequences'
+import type { Running } from '../shared/running'
 import type { BoundFeed, BoundGroup, BoundQueue } from './bound'
-import type { ConsumeHandler, ConsumeOptions, Consuming } from './consumer/types'
+import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { StoreCounts, StoreTotals } from './counts'
 import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
 import type { Handler, Worker, WorkOptions } from './worker/types'
@@ -114,6 +115,8 @@ export interface Transaction {
 export interface TransactionOptions {
   /** How often the whole function may run again after a deadlock or a lost connection, 0 to 1,000. Default: 10. */
   retries?: number | undefined
+  /** Rolls the transaction back when it is aborted: the call throws the signal's reason. Once the commit has begun it has no effect. */
+  signal?: AbortSignal | undefined
 }
 
 /** The groups of a store, and what happens to them. */
@@ -175,7 +178,7 @@ export interface StoreFeeds<Base = unknown> extends Feeds<Base> {
     consumer: string,
     handler: ConsumeHandler<Value>,
     options?: ConsumeOptions<Value>,
-  ): Consuming
+  ): Running
 }
 
 /** The calls of `store.queues` on one queue, whose bodies are of one type: what `store.queue` gives. */
@@ -255,4 +258,6 @@ export interface Store {
    * one, do not await it.
    */
   close(): Promise<void>
+  /** `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }

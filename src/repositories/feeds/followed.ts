@@ -14,7 +14,7 @@ import { invalidInput, RecentnError } from '../../errors'
 import { RECENT_GROUPS } from '../../fields/feeds'
 import { faultsOf, optionRules } from '../../fields/field'
 import { option } from '../../fields/options'
-import { nameFault } from '../../fields/rules'
+import { nameFault, SIGNAL } from '../../fields/rules'
 import { JsonText, jsonFault } from '../../json'
 import { asEntry } from '../../results/feeds'
 import { chunksOf } from '../chunks'
@@ -147,6 +147,7 @@ const FOLLOW_RULES = optionRules<FollowOptions>({
   syncColumn: checkedWithTheTable,
   key: checkedWithTheTable,
   value: checkedWithTheTable,
+  signal: SIGNAL,
 })
 
 const TRIGGER_RULES = optionRules<Pick<FollowOptions, 'syncColumn'>>({ syncColumn: checkedWithTheTable })

@@ -13,7 +13,7 @@ import {
   partFaults,
   seconds,
 } from '../../fields/options'
-import { NAME, oneOf, whole } from '../../fields/rules'
+import { NAME, oneOf, SIGNAL, whole } from '../../fields/rules'
 import type { PollShape } from '../../repositories/polls/types'
 import type { PollHandler, PollOptions } from './types'
 
@@ -26,6 +26,7 @@ export interface PollSettings {
   backoff: Bounds
   intervalMs: number
   auto: boolean
+  signal: AbortSignal | undefined
   maxAttempts: number
   timeoutMs: number
 }
@@ -58,6 +59,8 @@ const OPTIONS = optionRules<PollOptions<object>>({
   backoff: anObject,
   intervalSeconds: fraction(0.001, 86_400),
   auto: aBoolean,
+  signal: SIGNAL,
+  around: aFunction,
   onError: aFunction,
   onWarning: aFunction,
 })
@@ -87,6 +90,8 @@ export function checkedPoll<T>(handler: PollHandler<T>, options: PollOptions<T>)
     backoff,
     intervalSeconds = 1,
     auto = true,
+    signal,
+    around: ___,
     onError: _,
     onWarning: __,
     ...shape
@@ -100,6 +105,7 @@ export function checkedPoll<T>(handler: PollHandler<T>, options: PollOptions<T>)
     backoff: boundsOf(backoff),
     intervalMs: intervalSeconds * 1000,
     auto,
+    signal,
     maxAttempts,
     timeoutMs: claimTimeoutSeconds * 1000,
   }

@@ -1,6 +1,6 @@
 /** The public shapes of pollers. */
-import type { StopOptions } from '../../handling-shapes'
 import type { PollCounts, PollShape } from '../../repositories/polls/types'
+import type { Around, Running } from '../../shared/running'
 
 /** What a handler gets beside its row. */
 export interface PollContext {
@@ -27,6 +27,10 @@ export interface PollOptions<T = unknown> extends PollShape {
   intervalSeconds?: number | undefined
   /** Whether the poller claims by itself; default true. With false, only `once` claims. */
   auto?: boolean | undefined
+  /** Stops the poller when it is aborted, as `stop()`. */
+  signal?: AbortSignal | undefined
+  /** Runs around each handler, as that of a worker: gets the row, and calls `next`, which runs the handler. */
+  around?: Around<T>
   /**
    * Called with each error: a handler's with its row, the database's without one; that of a row that can't be read or
    * claimed with an object of the columns of its key. When left out, each kind of error is a warning of the process, once
@@ -60,7 +64,7 @@ export interface PollResult {
   lost: number
 }
 
-export interface Poller {
+export interface Poller extends Running {
   /**
    * Claims and handles rows until there is none to claim and all handlers have ended; for cron, with `auto: false`.
    * Concurrent calls share one run. Throws `invalid_input` for options that don't fit the table, and errors of the database.
@@ -68,6 +72,4 @@ export interface Poller {
   once(): Promise<PollResult>
   /** How many rows are in each state, counted now by queries along an index. */
   counts(): Promise<PollCounts>
-  /** Claims nothing more, waits for running handlers, and gives back rows whose handlers have not begun. Repeatable. */
-  stop(options?: StopOptions): Promise<void>
 }
