@@ -52,6 +52,7 @@ export const ERRORS = {
   schema_too_new: { status: 503, title: 'The recentn tables are newer than this code' },
   closed: { status: 503, title: 'The store is closed' },
   draining: { status: 503, title: 'The server is about to stop' },
+  misuse: { status: 500, title: 'The program uses the store in a way that cannot work' },
   internal: { status: 500, title: 'Internal error' },
   unreachable: { status: 503, title: 'No answer came from the server' },
   unexpected_answer: { status: 502, title: 'The answer is not one of a recentn server' },
@@ -61,3 +62,30 @@ export type ErrorCode = keyof typeof ERRORS
 
 /** The codes that only the client has. */
 export type ClientErrorCode = 'unreachable' | 'unexpected_answer'
+
+/** The codes that only a server answers. */
+type ServerErrorCode =
+  | 'malformed_json'
+  | 'not_found'
+  | 'group_not_found'
+  | 'item_not_found'
+  | 'policy_not_found'
+  | 'message_not_found'
+  | 'schedule_not_found'
+  | 'too_many'
+  | 'entry_not_found'
+  | 'consumer_not_found'
+  | 'method_not_allowed'
+  | 'unsupported_media_type'
+  | 'request_timeout'
+  | 'target_too_long'
+  | 'expectation_failed'
+  | 'headers_too_large'
+  | 'body_too_large'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'draining'
+  | 'internal'
+
+/** The codes that the library's own calls throw. */
+export type StoreErrorCode = Exclude<ErrorCode, ClientErrorCode | ServerErrorCode>

@@ -131,20 +131,18 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   overloaded: {
     means:
       'The server or the store has as many pending requests as it accepts, or no database connection became free within ' +
-      '`connectionTimeoutMs`. Nothing was stored.',
+      '`connectionTimeoutSeconds`. Nothing was stored.',
     fix:
-      'Retry after the time in `Retry-After` (in the library `retryAfterMs`), with fewer calls at once. If no connection ' +
-      'becomes free, look for transactions that stay open, and for store calls inside your own transactions.',
+      'Retry after the time in `Retry-After` (in the library `retryAfterSeconds`), with fewer calls at once. If no connection ' +
+      'becomes free, look for transactions that stay open, and for store calls inside a transaction of your own.',
   },
   sequence_exhausted: {
     means: 'The sequence has given out its last number, 9223372036854775807. A group stays readable.',
     fix: 'Use another name, or delete the group and start again.',
   },
   conflict: {
-    means:
-      'The transaction met a deadlock or a lock timeout on every attempt and was rolled back; or the store was ' +
-      'called inside a transaction of its database. Nothing was stored.',
-    fix: 'Retry the whole transaction. Inside a transaction, use the operations that it was given.',
+    means: 'The transaction met a deadlock or a lock timeout on every attempt and was rolled back. Nothing was stored.',
+    fix: 'Retry the whole transaction.',
   },
   database_unavailable: {
     means:
@@ -182,6 +180,12 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   draining: {
     means: 'The server is about to stop and asks its load balancer to send requests elsewhere.',
     fix: 'Send requests to another server, or wait until this one is back.',
+  },
+  misuse: {
+    means:
+      'The call would wait for itself, or for something that is missing: a store call inside a transaction of its own ' +
+      'database, `once()` or `stop()` inside a handler, `drain` of a queue that nobody works. Nothing was stored.',
+    fix: 'Change the program: no retry helps. Inside a transaction, use the operations that it was given.',
   },
   internal: {
     means: 'Something failed inside the server. The answer does not say what; the log of the server does.',

@@ -7,7 +7,7 @@ import { type Fault, type FaultSummary, known, listedOf, MAX_LISTED_FAULTS, Rece
 
 Object.assign(known, ERRORS)
 
-export { type ClientErrorCode, ERRORS, type ErrorCode, type ErrorKind } from './error-codes'
+export { type ClientErrorCode, ERRORS, type ErrorCode, type ErrorKind, type StoreErrorCode } from './error-codes'
 export { type ErrorFacts, type Fault, invalidInput, MAX_LISTED_FAULTS, RecentnError } from './recentn-error'
 
 /** Codes of errors that pass by themselves: the call is worth another try. */

@@ -2,7 +2,15 @@
 export { migrations } from '../migrations'
 export { type StoreSchema, schemaOf } from './database/schema'
 export * from './entities'
-export { ERRORS, type ErrorCode, type ErrorFacts, type ErrorKind, type Fault, RecentnError } from './errors'
+export {
+  ERRORS,
+  type ErrorCode,
+  type ErrorFacts,
+  type ErrorKind,
+  type Fault,
+  RecentnError,
+  type StoreErrorCode,
+} from './errors'
 export { UnrecoverableError } from './failures'
 export type { Access, AccessAnswer, AccessFunction } from './http/access'
 export { createDashboard } from './http/dashboard'
@@ -27,6 +35,7 @@ export type { ConnectionUse, Counted, StoreCounts, StoreTotals } from './store/c
 export { attachStore, openStore } from './store/open'
 export type * from './store/poller/types'
 export type {
+  BackgroundWork,
   BatchingOptions,
   FeedHandle,
   GroupHandle,

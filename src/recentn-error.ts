@@ -26,8 +26,8 @@ export interface FaultSummary {
 export interface ErrorFacts {
   faults?: readonly Fault[] | FaultSummary | undefined
   cause?: unknown
-  /** Milliseconds after which a retry makes sense. */
-  retryAfterMs?: number | undefined
+  /** Seconds after which a retry makes sense. */
+  retryAfterSeconds?: number | undefined
   /** Default: the status of the code. */
   status?: number | undefined
   requestId?: string | undefined
@@ -53,8 +53,8 @@ export class RecentnError extends Error {
   /** The HTTP status that REST answers it with. In the client the status of the answer; 503 where no answer came. */
   readonly status: number
   readonly faults: readonly Fault[]
-  /** Milliseconds after which a retry makes sense; undefined if it is not known. */
-  readonly retryAfterMs: number | undefined
+  /** Seconds after which a retry makes sense; undefined if it is not known. */
+  readonly retryAfterSeconds: number | undefined
   /** For an error that the client throws: the `X-Request-Id` of the answer, which the server's log has too. */
   readonly requestId: string | undefined
 
@@ -66,7 +66,7 @@ export class RecentnError extends Error {
     const { faults = [] } = facts
     this.faults = 'listed' in faults ? faults.listed : listedOf(faults, faults.length)
     this.status = facts.status ?? kind?.status ?? 500
-    this.retryAfterMs = facts.retryAfterMs
+    this.retryAfterSeconds = facts.retryAfterSeconds
     this.requestId = facts.requestId
   }
 }

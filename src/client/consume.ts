@@ -5,6 +5,7 @@
 
 import { CursorSteps, storedCursor } from '../kit/cursor-steps'
 import { Faults } from '../kit/faults'
+import { Stoppable } from '../shared/running'
 import * as loops from './loops'
 import { aFunction } from './options'
 import { pause } from './retry'
@@ -27,7 +28,7 @@ export function startConsumer(
   return new RemoteConsumer(source, names, handler, options)
 }
 
-class RemoteConsumer implements loops.Running {
+class RemoteConsumer extends Stoppable {
   readonly #steps: CursorSteps<loops.Change>
   readonly #stopping = new AbortController()
   readonly #ended: Promise<void>
@@ -38,8 +39,9 @@ class RemoteConsumer implements loops.Running {
     handler: loops.ConsumeHandler,
     options: loops.ConsumeOptions,
   ) {
+    super()
     const [feed, consumer] = names
-    const { limit, schema, signal, onExpired, onError } = options
+    const { limit, schema, around, signal, onExpired, onError } = options
     const faults = new Faults<loops.Change[]>({
       who: 'consumer',
       what: `read the feed ${feed} as ${consumer}`,
@@ -55,6 +57,7 @@ class RemoteConsumer implements loops.Running {
       },
       store: async (cursor, move) => (await source.moveCursor(feed, consumer, cursor, move)).cursor,
       schema,
+      around,
       handle: handler,
       onExpired,
       backoff: loops.pausesOf(options.backoff),
@@ -62,7 +65,8 @@ class RemoteConsumer implements loops.Running {
     })
     const { signal: stopping } = this.#stopping
     this.#ended = loops.repeat(stopping, faults, () => this.#steps.step(stopping))
-    loops.stopBy(signal, () => void this.stop(), this.#ended)
+    void this.#ended.then(this.ended)
+    this.stopBy(signal)
   }
 
   async stop(options: loops.StopOptions = {}): Promise<void> {
@@ -71,5 +75,6 @@ class RemoteConsumer implements loops.Running {
     if (patienceMs === null || (await loops.endsWithin(patienceMs, this.#ended))) return this.#ended
     this.#steps.abort()
     await loops.endsWithin(LAST_MS, this.#ended)
+    this.ended()
   }
 }

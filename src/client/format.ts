@@ -192,7 +192,7 @@ export function errorOf(status: number, headers: Headers, text: string): Recentn
   return new RecentnError(problem?.code ?? 'unexpected_answer', detail, {
     status,
     requestId: headers.get('X-Request-Id') ?? undefined,
-    retryAfterMs: retryAfterOf(headers),
+    retryAfterSeconds: retryAfterOf(headers),
     faults: problem?.errors,
   })
 }
@@ -207,12 +207,12 @@ function problemOf(headers: Headers, text: string): Problem | null {
 }
 
 /** A server that asks for a longer wait may mean it no more. */
-const LONGEST_RETRY_AFTER_MS = 300_000
+const LONGEST_RETRY_AFTER_SECONDS = 300
 
 /** `Retry-After` is a number of seconds or a date. */
 function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')
   if (text === null) return undefined
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS)
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), LONGEST_RETRY_AFTER_SECONDS)
 }

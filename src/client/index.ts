@@ -97,7 +97,6 @@ export type {
   ConsumeHandler,
   ConsumeOptions,
   Handler,
-  LoopOptions,
   Running,
   StopOptions,
   WorkContext,

@@ -155,10 +155,10 @@ export class QueueCalls<Base = unknown> {
 
   /** Sets when the claims end: `visibilityTimeoutSeconds` from now. */
   extendMany(queue: string, handles: string | readonly string[], options: ExtendOptions): Promise<ExtendedReceipts> {
-    const { signal, timeoutMs, visibilityTimeoutSeconds } = options
+    const { signal, timeoutSeconds, visibilityTimeoutSeconds } = options
     const parts = { path: { queue }, body: { receiptHandles: listOf(handles), visibilityTimeoutSeconds } }
     // The handles stay valid, so that a second extension has the effect of one.
-    return this.#transport.value(operations.extendMessages, parts, { repeat: 'safe', signal, timeoutMs })
+    return this.#transport.value(operations.extendMessages, parts, { repeat: 'safe', signal, timeoutSeconds })
   }
 
   /** A page of the messages in one state, `ready` by default, without claiming them. */

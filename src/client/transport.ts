@@ -18,7 +18,7 @@ export interface CallOptions {
   /** Ends the call, which then throws the signal's reason. A write may or may not have been done. */
   signal?: AbortSignal | undefined
   /** In place of the client's. */
-  timeoutMs?: number | undefined
+  timeoutSeconds?: number | undefined
 }
 
 export interface Conduct extends CallOptions {
@@ -38,13 +38,13 @@ export interface TransportOptions extends Omit<ClientOptions, 'key'> {
 }
 
 export class Transport {
-  readonly timeoutMs: number
+  readonly timeoutSeconds: number
   readonly parse: (text: string) => unknown
   readonly #base: string
 
   constructor(private readonly options: TransportOptions) {
     this.#base = options.baseUrl.replace(/\/+$/, '')
-    this.timeoutMs = options.timeoutMs ?? 30_000
+    this.timeoutSeconds = options.timeoutSeconds ?? 30
     this.parse = options.parse ?? JSON.parse
   }
 
@@ -114,9 +114,9 @@ export class Transport {
 
   /** Returns the error that an attempt met; throws the reason of the caller's signal. */
   async #attempt(request: WireRequest, conduct: Conduct): Promise<WireAnswer<unknown> | RecentnError> {
-    const { signal, timeoutMs = this.timeoutMs, waitSeconds } = conduct
+    const { signal, timeoutSeconds = this.timeoutSeconds, waitSeconds } = conduct
     signal?.throwIfAborted()
-    const limit = timeLimit(signal, timeoutMs + (waitSeconds ?? 0) * 1000)
+    const limit = timeLimit(signal, (timeoutSeconds + (waitSeconds ?? 0)) * 1000)
     try {
       const response = await this.fetch(request, limit)
       const text = await response.text().catch((error) => {
@@ -167,8 +167,8 @@ export function unreachable(error: unknown, limit: TimeLimit): RecentnError {
 
 /** Separates what is sent from the options of the call. */
 export function parted<Options extends CallOptions>(options: Options): [Omit<Options, keyof CallOptions>, CallOptions] {
-  const { signal, timeoutMs, ...sent } = options
-  return [sent, { signal, timeoutMs }]
+  const { signal, timeoutSeconds, ...sent } = options
+  return [sent, { signal, timeoutSeconds }]
 }
 
 /** All entries of a list, or items of a history, whose pages are requested as they are needed. */

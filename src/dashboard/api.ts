@@ -26,7 +26,7 @@ export const transport = new Transport({
   baseUrl: '.',
   key: () => session.key ?? undefined,
   retries: 0,
-  timeoutMs: 20_000,
+  timeoutSeconds: 20,
   parse: parseExactly,
   fetch: async (target, init) => {
     // An app that the dashboard is mounted in may know its users by a cookie.

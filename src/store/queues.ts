@@ -22,9 +22,9 @@ import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
 import type { StoreLook } from './look'
-import { Running } from './running'
+import { StartedWork } from './running'
 import { Scheduler } from './scheduler/scheduler'
-import type { StoreQueues } from './types'
+import type { BackgroundWork, StoreQueues } from './types'
 import { WorkCounts } from './work-counts'
 import type { Handler, WorkOptions } from './worker/types'
 import { type QueueWorker, startWorker } from './worker/worker'
@@ -37,7 +37,7 @@ export interface QueuesOptions {
   counts?: WorkCounts
   /** Whether what schedules have due is sent in the background. */
   tick: boolean
-  onError: (error: unknown, doing: string) => void
+  onError: (error: unknown, work: BackgroundWork) => void
   /** For what other processes do. */
   look: StoreLook
 }
@@ -158,28 +158,19 @@ function workersOn(
   giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>,
   guard: QueuesOptions['guard'],
 ) {
-  const workers = new Running<string, QueueWorker>()
+  const workers = new StartedWork<string, QueueWorker>()
   const source = {
     receive: repository.receive.bind(repository),
     ackMany: repository.ackMany.bind(repository),
     nackMany: repository.nackMany.bind(repository),
     extendMany: repository.extendMany.bind(repository),
     giveBack,
+    guard,
   }
   const work: StoreQueues['work'] = (queue, handler, options = {}) => {
-    const worker = workers.add(options?.auto === false ? null : queue, () =>
+    return workers.add(options?.auto === false ? null : queue, () =>
       startWorker(source, queue, handler as Handler, options as WorkOptions),
     )
-    return {
-      once: async () => {
-        guard?.()
-        return worker.once()
-      },
-      stop: async (how) => {
-        await worker.stop(how)
-        workers.remove(worker)
-      },
-    }
   }
   return { work, workers }
 }

@@ -117,7 +117,7 @@ export class BoundStore implements Store {
         readsAtOnce: oneConnection ? 1 : 3,
         longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(dataSource) ?? 2) / 2)),
         batching: oneConnection ? { ...batching, lanes: 1 } : batching,
-        onStreamError: (error) => this.#report(error, 'look at groups'),
+        onStreamError: (error) => this.#report(error, 'watch'),
       }),
       queues: openQueues(database, this.#queueMemory, {
         ...shared,
@@ -174,11 +174,11 @@ export class BoundStore implements Store {
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const { retries = 10 } = checkedTransaction(work, options)
+    const { retries = 10, run } = checkedTransaction(work, options)
     const { database } = this.#base
     return database.write(
       ({ manager }, session) =>
-        database.inside(async () => work({ ...this.#within(session), manager }), manager.queryRunner),
+        database.inside(async () => run({ ...this.#within(session), manager }), manager.queryRunner),
       { retries },
     )
   }
@@ -216,12 +216,12 @@ export class BoundStore implements Store {
     return this.#totals.get(count)
   }
 
-  readonly mayCreate: Store['mayCreate'] = (...asked) =>
+  /** @internal */ readonly mayCreate: Store['mayCreate'] = (...asked) =>
     this.#base.database.read((reader) => mayCreate(reader, ...asked))
 
-  async ping(): Promise<void> {
-    await this.#base.database.read(ping)
-  }
+  readonly ping = (): Promise<void> => this.#base.database.read(ping)
+
+  readonly [Symbol.asyncDispose] = () => this.close()
 
   readonly #diskFull = (error: unknown): void => this.#report(error, 'write')
 

@@ -8,11 +8,22 @@ import type { Queues } from '../repositories/queues/types'
 import type { Groups, GroupWatch, WatchOptions } from '../repositories/recent/types'
 import type { Schedules } from '../repositories/schedules/types'
 import type { Sequences } from '../repositories/sequences'
+import type { Running } from '../shared/running'
 import type { BoundFeed, BoundGroup, BoundQueue } from './bound'
-import type { ConsumeHandler, ConsumeOptions, Consuming } from './consumer/types'
+import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { StoreCounts, StoreTotals } from './counts'
 import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
 import type { Handler, Worker, WorkOptions } from './worker/types'
+
+/** What a store does in the background. `watch`: reads groups for their listeners; `write`: any write, on a full disk. */
+export type BackgroundWork =
+  | 'publish'
+  | 'schedule'
+  | 'sweep-groups'
+  | 'sweep-queues'
+  | 'sweep-feeds'
+  | 'watch'
+  | 'write'
 
 /** How a store batches appends; each can be left out. */
 export interface BatchingOptions {
@@ -52,24 +63,23 @@ export interface StoreOptions {
       }
     | undefined
   /**
-   * Milliseconds that a call waits for a database connection, 1 to 600,000. Default: 10,000. Then it is refused with
+   * Seconds that a call waits for a database connection, 0.001 to 600. Default: 10. Then it is refused with
    * `overloaded`: all connections of the pool, or SQLite's only one, are in use.
    */
-  connectionTimeoutMs?: number | undefined
+  connectionTimeoutSeconds?: number | undefined
   /**
    * Seconds that a statement may take (MySQL and MariaDB), 1 to 86,400. Default: 30. Then its connection is closed and counts
    * as lost. Migrations have no limit. In a DataSource of your own it holds for the store's statements, outside of
    * `store.within`, and its default is 10 seconds more than `innodb_lock_wait_timeout`, at least 30.
    */
   statementTimeoutSeconds?: number | undefined
-  /** Milliseconds added to the database's clock: for tests that must not sleep. */
+  /** @internal Milliseconds added to the database's clock: for tests that must not sleep. */
   clockOffsetMs?: (() => number) | undefined
   /**
-   * Called with errors of background work (`'publish'`, `'sweep groups'`, `'sweep queues'`, `'sweep feeds'`, `'look at
-   * groups'`, `'send what is scheduled'`, `'write'` on a full disk), once for each kind of work until it succeeds again, once for all of it while the
+   * Called with errors of background work, once for each kind of it until it succeeds again, once for all of it while the
    * database is away, and for each schedule that cannot send its tick. Default: a process warning.
    */
-  onBackgroundError?: ((error: unknown, doing: string) => void) | undefined
+  onBackgroundError?: ((error: unknown, work: BackgroundWork) => void) | undefined
 }
 
 export interface OpenOptions extends StoreOptions {
@@ -103,6 +113,8 @@ export interface Transaction {
 export interface TransactionOptions {
   /** How often the whole function may run again after a deadlock or a lost connection, 0 to 1,000. Default: 10. */
   retries?: number | undefined
+  /** Rolls the transaction back when it is aborted: the call throws the signal's reason. Once the commit has begun it has no effect. */
+  signal?: AbortSignal | undefined
 }
 
 /** The groups of a store, and what happens to them. */
@@ -110,7 +122,7 @@ export interface StoreGroups<Base = unknown> extends Groups<Base> {
   /**
    * What happens to the group from now on, or since the item `after`, whichever process does it: events arrive within
    * a second of the commit, until the watch is left or the store closes. Begins at once; the group need not exist. While
-   * the database is away no event arrives, and none is missed. Throws `invalid_input`, `closed`, and `conflict` inside a
+   * the database is away no event arrives, and none is missed. Throws `invalid_input`, `closed`, and `misuse` inside a
    * transaction of the store's database.
    */
   watch<Payload extends Base = Base>(group: string, options?: WatchOptions): GroupWatch<Payload>
@@ -164,7 +176,7 @@ export interface StoreFeeds<Base = unknown> extends Feeds<Base> {
     consumer: string,
     handler: ConsumeHandler<Value>,
     options?: ConsumeOptions<Value>,
-  ): Consuming
+  ): Running
 }
 
 /** The calls of `store.queues` on one queue, whose bodies are of one type: what `store.queue` gives. */
@@ -209,7 +221,7 @@ export interface Store {
   readonly location: string
   /**
    * One transaction; `work` may run again after a deadlock, as a whole. Inside it use the `tx` that it is given: calls of
-   * the store itself are refused with `conflict`. Throws `invalid_input`, and what `work` throws.
+   * the store itself are refused with `misuse`. Throws `invalid_input`, and what `work` throws.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** The same operations inside a transaction that the caller's own code opened. Never retried: throws `conflict`. */
@@ -244,4 +256,6 @@ export interface Store {
    * one, do not await it.
    */
   close(): Promise<void>
+  /** `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }

@@ -253,7 +253,7 @@ describe('queues', () => {
 
   test('are waited at, longer than a call may take', async () => {
     await client.queues.put('slow')
-    const quick = createClient({ baseUrl: url, timeoutMs: 500, retries: 0 })
+    const quick = createClient({ baseUrl: url, timeoutSeconds: 0.5, retries: 0 })
     const receiving = quick.queues.receive('slow', { waitSeconds: 5 })
     setTimeout(() => store.queues.send('slow', 'late'), 900)
     expect((await receiving).map(({ body }) => body)).toEqual(['late'])

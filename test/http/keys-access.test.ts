@@ -249,7 +249,7 @@ test('a body that nobody may send is answered, whatever its size', async () => {
 })
 
 test('with a key, too much at once is refused at once, while the database is busy', async () => {
-  const store = await memoryStore({ batching: { maxPendingItems: 5 }, connectionTimeoutMs: 60_000 })
+  const store = await memoryStore({ batching: { maxPendingItems: 5 }, connectionTimeoutSeconds: 60 })
   const { key } = await store.keys.create({ label: 'l', scopes: ['append'] })
   const client = withKey(await serving(createApp(store, { allowAnonymous: false })), key)
   expect((await client.post('/v1/groups/g/items', {})).status).toBe(201)

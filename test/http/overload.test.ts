@@ -8,7 +8,7 @@ const BOUND = 20
 const errors: unknown[] = []
 
 async function started(batching: object): Promise<Client & { store: Store }> {
-  const store = await memoryStore({ batching, connectionTimeoutMs: 60_000 })
+  const store = await memoryStore({ batching, connectionTimeoutSeconds: 60 })
   const onError = (error: unknown) => void errors.push(error)
   const app = createApp(store, { allowAnonymous: false, onError })
   return { ...clientOf(await serving(app, messagesOf(app))), store }
@@ -110,7 +110,7 @@ test('callers who come back after a 429 are all served in the end', async () => 
 afterAll(() => expect(errors).toEqual([]))
 
 test('a request that gets no database connection in time is answered 429, and says what the likely mistake is', async () => {
-  const store = await memoryStore({ connectionTimeoutMs: 200 })
+  const store = await memoryStore({ connectionTimeoutSeconds: 0.2 })
   const app = createApp(store, { allowAnonymous: false })
   const client = clientOf(await serving(app, messagesOf(app)))
   const path = `/v1/groups/${fresh()}/items`

@@ -11,8 +11,8 @@ export function toRecentnError(error: unknown): RecentnError {
   if (error instanceof RecentnError) return error
   // A second copy of this package in the same process throws a class of its own.
   if (error instanceof Error && error.name === 'RecentnError' && Object.hasOwn(ERRORS, (error as RecentnError).code)) {
-    const { code, faults, status, retryAfterMs } = error as RecentnError
-    return new RecentnError(code, error.message, { faults, status, retryAfterMs, cause: error })
+    const { code, faults, status, retryAfterSeconds } = error as RecentnError
+    return new RecentnError(code, error.message, { faults, status, retryAfterSeconds, cause: error })
   }
   return new RecentnError('internal', undefined, { cause: error })
 }
@@ -70,6 +70,6 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
 }
 
 /** The header takes whole seconds only. */
-function retrySeconds({ retryAfterMs = 1000 }: RecentnError): number {
-  return Math.max(1, Math.ceil(retryAfterMs / 1000))
+function retrySeconds({ retryAfterSeconds = 1 }: RecentnError): number {
+  return Math.max(1, Math.ceil(retryAfterSeconds))
 }

@@ -3,7 +3,7 @@ import { type Config, isLoopback } from '../../config'
 import { RecentnError } from '../../errors'
 import { clearTimeout, delay, performance, setTimeout } from '../../real-time'
 import { openStore } from '../../store/open'
-import type { Store } from '../../store/types'
+import type { Store, StoreOptions } from '../../store/types'
 import { createMetrics } from '../metrics/metrics'
 import { traceOf } from '../metrics/traffic'
 import type { RouterOptions } from '../router'
@@ -45,7 +45,8 @@ class CannotStart extends Error {}
 /** Opens the store and waits for a database server that is not up yet; null if a signal stops the process meanwhile. */
 async function openPatiently(config: Config, stopping: AbortSignal, log: Log): Promise<Store | null> {
   const { databaseUrl: url, tablePrefix, defaultCapacity, poolSize } = config
-  const onBackgroundError = (error: unknown, doing: string) => log.error(`could not ${doing}`, error, { doing })
+  const onBackgroundError: StoreOptions['onBackgroundError'] = (error, work) =>
+    log.error(`failed in the background (${work})`, error, { work })
   const isServer = !url.startsWith('sqlite:')
   const until = performance.now() + PATIENCE_MS
   for (let isLogged = false; !stopping.aborted; ) {

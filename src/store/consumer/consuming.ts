@@ -6,8 +6,7 @@
 import { RecentnError } from '../../errors'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, option } from '../../fields/options'
-import { FORM, nameFaults, oneOf, PAGE_LIMIT } from '../../fields/rules'
-import type { StopOptions } from '../../handling-shapes'
+import { FORM, nameFaults, oneOf, PAGE_LIMIT, SIGNAL } from '../../fields/rules'
 import { CursorSteps, isExpired, storedCursor } from '../../kit/cursor-steps'
 import { Faults } from '../../kit/faults'
 import { handling, isHandling } from '../../kit/handling'
@@ -15,7 +14,8 @@ import { Loop } from '../../kit/loop'
 import { within } from '../../kit/patience'
 import type { Change, Feeds } from '../../repositories/feeds/types'
 import { schemaFault } from '../../schema'
-import type { ConsumeHandler, ConsumeOptions, Consuming } from './types'
+import { type StopOptions, Stoppable } from '../../shared/running'
+import type { ConsumeHandler, ConsumeOptions } from './types'
 
 const WAIT_SECONDS = 20
 const LONGEST_PAUSE_MS = 5000
@@ -28,6 +28,8 @@ const OPTIONS = optionRules<ConsumeOptions>({
   values: FORM,
   backoff: anObject,
   schema: option(schemaFault),
+  signal: SIGNAL,
+  around: aFunction,
   onExpired: aFunction,
   onError: aFunction,
 })
@@ -54,26 +56,22 @@ export function startConsumer(
   return new ConsumerLoop(source, feed, consumer, handler, options)
 }
 
-export class ConsumerLoop implements Consuming {
+export class ConsumerLoop extends Stoppable {
   readonly #source: Source
   readonly #names: readonly [feed: string, consumer: string]
   readonly #onExpired: ConsumeOptions['onExpired']
   readonly #steps: CursorSteps<Change>
   readonly #loop: Loop
-  #end: () => void = () => {}
-  /** Resolves when no handler runs any more. */
-  readonly ended = new Promise<void>((resolve) => {
-    this.#end = resolve
-  })
   /** The cursor of a consumer that keeps it in memory, otherwise null. */
   #kept: bigint | null
 
   constructor(source: Source, feed: string, consumer: string, handler: ConsumeHandler, options: ConsumeOptions) {
+    super()
     this.#source = source
     this.#names = [feed, consumer]
     this.#onExpired = options.onExpired
     this.#kept = options.cursor === 'memory' ? 0n : null
-    const { limit, values, schema, onExpired, onError } = options
+    const { limit, values, schema, around, onExpired, onError } = options
     const faults = new Faults({ who: 'consumer', what: `read the feed ${feed} as ${consumer}`, onError })
     this.#steps = new CursorSteps<Change>({
       cursor: () => this.#cursor(),
@@ -84,6 +82,7 @@ export class ConsumerLoop implements Consuming {
         return cursor
       },
       schema,
+      around,
       handle: (changes, context) => handling(this, () => handler(changes, context)),
       onExpired: onExpired && (() => handling(this, onExpired)),
       backoff: boundsOf(options.backoff),
@@ -96,21 +95,23 @@ export class ConsumerLoop implements Consuming {
       keepsAlive: true,
     })
     this.#loop.wake()
+    this.stopBy(options.signal)
   }
 
   async stop(options: StopOptions = {}): Promise<void> {
     const patienceMs = checkedStop(options)
     this.#stopLoop()
     if (isHandling(this)) return // it would wait for itself
-    if (patienceMs === null) return this.ended
-    const isOver = this.ended.then(() => true)
+    if (patienceMs === null) return this.stopped
+    const isOver = this.stopped.then(() => true)
     if (await within(patienceMs, isOver)) return
     this.#steps.abort()
     await within(GRACE_MS, isOver)
+    this.ended()
   }
 
   #stopLoop(): void {
-    void this.#loop.stop().then(this.#end)
+    void this.#loop.stop().then(this.ended)
   }
 
   async #round(stopping: AbortSignal): Promise<number | null> {

@@ -1,8 +1,9 @@
 /** The public shapes of workers. */
-import type { StopOptions, WorkContext, WorkHandlingOptions } from '../../handling-shapes'
+import type { WorkContext, WorkHandlingOptions } from '../../handling-shapes'
 import type { Message } from '../../repositories/queues/types'
+import type { Running, StopOptions } from '../../shared/running'
 
-export type { StopOptions, WorkContext }
+export type { Running, StopOptions, WorkContext }
 
 /**
  * Resolving deletes the message. Throwing releases it, with the error, after a backoff; an `UnrecoverableError` makes it a
@@ -26,12 +27,10 @@ export interface WorkResult {
   failed: number
 }
 
-export interface Worker {
+export interface Worker extends Running {
   /**
    * Receives and handles messages until none is ready and all handlers have ended; for cron and for tests, with `auto: false`.
    * Concurrent calls share one run. Throws `invalid_input` for a worker that receives by itself, and errors of the database.
    */
   once(): Promise<WorkResult>
-  /** Claims nothing more, waits for running handlers, and gives back messages whose handlers have not begun. Repeatable. */
-  stop(options?: StopOptions): Promise<void>
 }

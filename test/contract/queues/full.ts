@@ -17,7 +17,7 @@ export function describeFullQueues(context: Context): void {
       const queue = await made({ maxMessages: 4 })
       await filled(queue, 3, (body) => (body === 1 ? { delaySeconds: 60 } : {}))
       const refused = await refusal(queues().sendMany(queue, [{ body: 4 }, { body: 5 }]))
-      expect(refused).toMatchObject({ code: 'queue_full', status: 429, retryAfterMs: expect.any(Number) })
+      expect(refused).toMatchObject({ code: 'queue_full', status: 429, retryAfterSeconds: expect.any(Number) })
       expect(refused.message).toContain('maxMessages allows: 4')
       await queues().send(queue, 4)
       expect(await code(queues().send(queue, 5))).toBe('queue_full')

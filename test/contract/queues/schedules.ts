@@ -163,7 +163,7 @@ export function describeSchedules(context: Context): void {
       expect((await queues().schedules({ prefix: kept })).schedules.map(({ schedule }) => schedule)).toEqual([kept])
       expect([await queues().getSchedule(dropped), await queues().unschedule(kept)]).toEqual([null, true])
       const refused = await refusal(context.store.transaction(() => queues().tick()))
-      expect(refused.code).toBe('conflict')
+      expect(refused.code).toBe('misuse')
     })
 
     it('run in the background, woken when one is made; a rollback wakes nobody', async () => {
@@ -185,7 +185,7 @@ export function describeSchedules(context: Context): void {
       const sound = await scheduled({ everySeconds: 5 })
       const told: string[] = []
       const store = await context.open({
-        onBackgroundError: (error, doing) => told.push(`${doing}: ${(error as Error).message}`),
+        onBackgroundError: (error, work) => told.push(`${work}: ${(error as Error).message}`),
       })
       await queues().drop(broken.queue)
       const first = await passToNext(broken.name)
@@ -193,7 +193,7 @@ export function describeSchedules(context: Context): void {
       expect(await store.queues.tick()).toMatchObject({ failed: 1 })
       expect(await received(sound.queue)).not.toEqual([])
       const lastError = `There is no queue ${JSON.stringify(broken.queue)}: create it with "ensure"`
-      expect(told).toEqual([`send what the schedule ${JSON.stringify(broken.name)} has due: ${lastError}`])
+      expect(told).toEqual([`schedule: The schedule ${JSON.stringify(broken.name)} could not send: ${lastError}`])
       expect(await queues().getSchedule(broken.name)).toMatchObject({
         lastError,
         nextTickAt: new Date(first),

@@ -234,7 +234,7 @@ export function describeBatchedFaults(context: Context): void {
       const outcomes = await outcomesOf(healthy(store, names, 50))
       const refused = refusalsOf(outcomes)
       expect(refused).toHaveLength(45)
-      for (const error of refused) expect(error).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 })
+      for (const error of refused) expect(error).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
       const totals = (await store.groups.recentMany(names)).map(({ totalAppended }) => totalAppended)
       expect(totals).toEqual([3n, 2n])
       const [many, one] = await outcomesOf<unknown>([

@@ -45,7 +45,7 @@ export function describeErrorNumbers(context: Context): void {
       const error = await refusal(work(context.store))
       expect([error.code, error.status]).toEqual([code, 503])
       if (code === 'database_unavailable') {
-        expect([error.message, error.retryAfterMs]).toEqual([expect.stringContaining('raised by the test'), 1000])
+        expect([error.message, error.retryAfterSeconds]).toEqual([expect.stringContaining('raised by the test'), 1])
       }
       expect((await context.store.groups.list({ prefix: group })).groups).toEqual([])
     })

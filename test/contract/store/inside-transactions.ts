@@ -160,7 +160,7 @@ export function describeInsideTransactions(context: Context): void {
         await tx.manager.queryRunner?.startTransaction()
         await tx.manager.query(insert, [group])
       })
-      expect((await refusal(left)).code).toBe('conflict')
+      expect((await refusal(left)).code).toBe('misuse')
       for (let n = 0; n < 12; n++) await context.store.transaction((tx) => tx.groups.append(`${group}other`))
       expect(await groups().get(group)).toBeNull()
       expect(await isNoted(group)).toBe(false)

@@ -213,7 +213,7 @@ export function describeOptions(context: Context): void {
           feeds: 'all',
           clockOffsetMs: 5,
           onBackgroundError: {},
-          connectionTimeoutMs: 0,
+          connectionTimeoutSeconds: 0,
         },
       ],
       [

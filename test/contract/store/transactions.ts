@@ -179,7 +179,7 @@ export function describeTransactions(context: Context): void {
           )
       })
       // The servers have other connections, until as many transactions call it.
-      expect(await inside).toMatchObject({ code: 'conflict' })
+      expect(await inside).toMatchObject({ code: 'misuse' })
       expect((await groups().recent(group)).totalAppended).toBe(1n)
     })
 

@@ -92,7 +92,7 @@ export async function use(app: Express, source: DataSource, signal?: AbortSignal
   // @ts-expect-error: a request is no any
   createRouter(store, { access: (request) => request.nothing })
   app.get('/g', async (_request: Request, response: Response) => void response.json(await store.groups.recent('g')))
-  const error: RecentnError = new ClientError('conflict', undefined, { retryAfterMs: maxReceives ?? undefined })
+  const error: RecentnError = new ClientError('conflict', undefined, { retryAfterSeconds: maxReceives ?? undefined })
   const status: number = error.status
   return status === 503 && error instanceof RecentnError ? error.code : 'internal'
 }
