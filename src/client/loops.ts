@@ -14,7 +14,7 @@ import { schemaFault } from '../schema'
 import type { Running, StopOptions } from '../shared/running'
 import { aFunction, type OptionRule, refuseFaults } from './options'
 import { LONGEST_TIMER_MS, pause } from './retry'
-import type { Consumer, Extend, ExtendedReceipts, Message, NewCursor, Receive, Changes as WireChanges } from './wire'
+import type { Extend, ExtendedReceipts, Message, Receive, Changes as WireChanges } from './wire'
 
 export type { ConsumeContext, Running, StopOptions, WorkContext }
 
@@ -50,16 +50,6 @@ export interface WorkSource extends SettleSource {
     handles: readonly string[],
     how: Omit<Extend, 'receiptHandles'> & { timeoutSeconds: number },
   ): Promise<ExtendedReceipts>
-}
-
-/** The calls that a consumer makes: those of `FeedCalls`. */
-export interface ConsumeSource {
-  changes(
-    feed: string,
-    options: { limit?: number | undefined; waitSeconds: number; after: bigint; signal: AbortSignal },
-  ): Promise<Changes>
-  cursor(feed: string, consumer: string, options: { signal: AbortSignal }): Promise<Consumer>
-  moveCursor(feed: string, consumer: string, cursor: bigint, options: Omit<NewCursor, 'cursor'>): Promise<Consumer>
 }
 
 export function whole(min: number, max: number): OptionRule {

@@ -19,7 +19,7 @@ import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/f
 import { asked } from '../repositories/question'
 import type { Waits } from '../repositories/runners'
 import { marks } from '../repositories/writers'
-import { type ConsumerLoop, startConsumer } from './consumer/consuming'
+import { type StoreConsumer, startConsumer } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { StoreLook } from './look'
 import { Publishing } from './publisher/publishing'
@@ -156,7 +156,7 @@ async function untilFree(attempt: () => Promise<boolean | 'in_use'>): Promise<bo
 }
 
 function consumersOn(repository: FeedRepository) {
-  const consumers = new StartedWork<string, ConsumerLoop>()
+  const consumers = new StartedWork<string, StoreConsumer>()
   const consume: StoreFeeds['consume'] = (feed, consumer, handler, options = {}) =>
     consumers.add(feed, () =>
       startConsumer(repository, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions),
