@@ -49,13 +49,13 @@ export function requestOf<Id extends OperationId>(
   operation: Operation<Id>,
   { path = {}, query = {}, body, headers = {} }: RequestParts,
 ): WireRequest {
-  const init = { method: operation.method, headers: new Headers(headers) }
+  const init: WireRequest['init'] = { method: operation.method, headers: new Headers(headers) }
   const target = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, path[name]))
-  const request = { target: target + queryText(query), init, answer: operation.answer }
-  if (body === undefined) return request
-  init.headers.set('Content-Type', 'application/json')
-  const text = bodyText(operation.body ? encoded(body, operation.body) : body)
-  return { ...request, init: { ...init, body: text } }
+  if (body !== undefined) {
+    init.headers.set('Content-Type', 'application/json')
+    init.body = bodyText(operation.body ? encoded(body, operation.body) : body)
+  }
+  return { target: target + queryText(query), init, answer: operation.answer }
 }
 
 function segment(name: string, value: unknown): string {

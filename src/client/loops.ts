@@ -25,8 +25,8 @@ export interface LoopOptions<Output, Given> extends HandlingOptions<Output, Give
 }
 
 /**
- * Resolving deletes the message. Throwing releases it, with the error, after a backoff; an `UnrecoverableError` makes it a
- * dead letter at once.
+ * Resolving acknowledges the message. Throwing returns it (`nack`), with the error, after a backoff; an `UnrecoverableError`
+ * makes it a dead letter at once.
  */
 export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
 
@@ -56,7 +56,7 @@ export interface ConsumeOptions<Value = unknown>
 export interface Running {
   /**
    * Claims or reads nothing more, and waits for the handlers that run, so a handler must not wait for it. After
-   * `timeoutSeconds` their signals are aborted; a second later the messages of handlers that run on are released, and the
+   * `timeoutSeconds` their signals are aborted; a second later the messages of handlers that run on are nacked, and the
    * cursors of such changes are not stored. Repeatable.
    */
   stop(options?: StopOptions): Promise<void>
@@ -68,7 +68,7 @@ export interface WorkSource extends SettleSource {
   extendMany(
     queue: string,
     handles: readonly string[],
-    how: Omit<Extend, 'receiptHandles'> & { timeoutMs: number },
+    how: Pick<Extend, 'visibilityTimeoutSeconds'> & { timeoutMs: number },
   ): Promise<ExtendedReceipts>
 }
 

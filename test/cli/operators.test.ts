@@ -28,7 +28,7 @@ beforeAll(async () => {
     for (const to of ['ann', 'bob', 'x'.repeat(300)]) await queues.send('mail', { to }, { delaySeconds: 3600 })
     await queues.send('odd', 'a\u001b[31mred')
     const [message] = await queues.receive('odd')
-    await queues.nackMany('odd', message?.receiptHandle ?? '', { dead: true, error: 'first line\nsecond line' })
+    await queues.nack('odd', message?.receiptHandle ?? '', { dead: true, error: 'first line\nsecond line' })
     for (const member of ['ann', 'bob', 'cleo'])
       await groups.append('article:42', { member, payload: { from: 'home' } })
     await feeds.putMany(

@@ -32,11 +32,11 @@ const PATHS: readonly Path[] = [
     },
   },
   {
-    call: 'queues.delete',
+    call: 'queues.ack',
     sql: /DELETE FROM recentn_queue_messages/,
     run: async (store) => {
       const [message] = await store.queues.receive('q')
-      await store.queues.ackMany('q', message?.receiptHandle as string)
+      await store.queues.ack('q', message?.receiptHandle as string)
     },
   },
   { call: 'feeds.put', sql: /INSERT INTO recentn_feed_entries/, run: (store) => store.feeds.put('f', 'k', 1) },
