@@ -147,8 +147,8 @@ function prototypeOf(shape: FieldShapes): object {
   const known = prototypes.get(shape)
   if (known !== undefined) return known
   const toJSON = function (this: Fields): unknown {
-    // The methods add these four from the status and the headers.
-    const { appended, created, sent, tag, ...body } = this
+    // The methods add these three from the status and the headers.
+    const { appended, created, tag, ...body } = this
     return encoded(body, shape)
   }
   const made = Object.create(Object.prototype, { toJSON: { value: toJSON } })

@@ -165,6 +165,25 @@ test('promote has a delayed message handed out now', async () => {
   await withStore(({ queues }) => queues.drop('later'))
 })
 
+test('send sends a message, once with a dedup id', async () => {
+  await withStore(({ queues }) => queues.put('sent'))
+  const body = '{"to":"ann","n":12345678901234567890}'
+  const sent = await onDatabase('queues', 'send', 'sent', body, '--dedup-id', 'd', '--message-group', 'g')
+  expect(sent.stdout).toMatch(/^The message \d+ was sent\.\n$/)
+  const again = await onServer('queues', 'send', 'sent', '1', '--dedup-id', 'd', '--json')
+  expect(JSON.parse(again.stdout)).toEqual({ id: /\d+/.exec(sent.stdout)?.[0], sent: false })
+  expect(await onServer('queues', 'send', 'sent', '{"to":"bob"}', '--delay-seconds', '60')).toMatchObject({ code: 0 })
+  await withStore(async ({ queues }) => {
+    expect(await queues.receive('sent', { limit: 9, bodies: 'text' })).toMatchObject([
+      { body: { text: body }, messageGroup: 'g' },
+    ])
+    expect((await queues.peek('sent', { state: 'delayed' })).messages).toMatchObject([{ body: { to: 'bob' } }])
+    await queues.drop('sent')
+  })
+  const refused = await onDatabase('queues', 'send', 'sent', 'ann')
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('must be JSON') })
+})
+
 test('a schedule is listed, and ended once', async () => {
   const listed = await onServer('schedules', 'list')
   expect(listed.stdout).toMatch(/^schedule +queue +cron .*\nleap-days +mail +0 3 29 2 \* +- +Europe\/Rome /)
