@@ -136,14 +136,13 @@ function operationOf(path, method, { operationId, summary, parameters = [], requ
   if (unknown) throw new Error(`the client sends no ${unknown.name}`)
   const answer = answerOf(responses)
   const isEmpty = Object.entries(responses).some(([status, { content }]) => status < 300 && !content)
-  if (answer && isEmpty) throw new Error(`${operationId} answers with and without a body`)
   const body = requestBody ? typeOf(requestBody.content['application/json'].schema, schemas) : 'undefined'
   const type = `  /** ${summary}: \`${method} ${path}\` */
   ${operationId}: {
     path: ${parametersType(parameters, 'path', schemas)}
     query: ${parametersType(parameters, 'query', schemas)}
     body: ${body}
-    answer: ${answer ? typeOf({ $ref: answer }, schemas) : 'undefined'}
+    answer: ${joined([answer && typeOf({ $ref: answer }, schemas), (isEmpty || !answer) && 'undefined'].filter(Boolean), ' | ')}
   }
 `
   const sent = body in schemas && shapeOf(schemas[body], schemas) ? `, body: ${shapeName(body)}` : ''

@@ -21,6 +21,8 @@ export const ERRORS = {
   message_not_found: { status: 404, title: 'The queue has no such message' },
   schedule_not_found: { status: 404, title: 'There is no such schedule' },
   settings_changed: { status: 409, title: 'The settings have changed since they were read' },
+  stale_receipt: { status: 409, title: 'The claim of the message has ended' },
+  invalid_receipt: { status: 400, title: 'The text is not a receipt handle of this queue' },
   queue_in_use: { status: 409, title: 'Another queue has this one as its dead-letter queue' },
   queue_full: { status: 429, title: 'The queue has its maximum number of messages' },
   too_many: { status: 409, title: 'The prefix has its maximum number of names of this kind' },

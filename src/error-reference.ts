@@ -42,8 +42,21 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     fix: 'Create the queue first, with `ensure`. Create a dead-letter queue before the queues that name it.',
   },
   message_not_found: {
-    means: 'The queue has no message with this id: the message was deleted, or was moved to a dead-letter queue.',
+    means:
+      'The queue has no message with this id: the message was acknowledged or removed, or was moved to a dead-letter queue.',
     fix: 'Treat the message as gone, or look for it in the dead-letter queue.',
+  },
+  stale_receipt: {
+    means:
+      'The claim that the receipt handle names has ended: the message was acknowledged, returned or removed, or its visibility ' +
+      'timeout expired and another receiver has claimed it. Nothing was changed.',
+    fix:
+      'Discard what was done for this claim where that is possible, and leave the message to its receiver. Raise the ' +
+      'visibility timeout, or extend claims in time; workers do.',
+  },
+  invalid_receipt: {
+    means: 'The text is not a receipt handle, or it is one of another queue. Nothing was changed.',
+    fix: 'Use the `receiptHandle` of a message as it was received from this queue.',
   },
   schedule_not_found: {
     means: 'No schedule has this name, or it sends to a queue that the key may not see.',

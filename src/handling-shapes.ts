@@ -51,7 +51,7 @@ export interface HandlingOptions<Output, Given> {
 export interface WorkHandlingOptions<Body, Message, SentMessage> extends HandlingOptions<Body, SentMessage> {
   /** Seconds that a claim and each extension hold, 1 to 43,200; default the message's own, or the queue's. */
   visibilityTimeoutSeconds?: number | undefined
-  /** Called when a message is done: its handler has resolved, and the message is deleted, or archived. */
+  /** Called when a message is done: its handler has resolved, and the message is acknowledged. */
   onDone?: ((message: Message) => void) | undefined
   /**
    * Called when a message is dead by the error of its handler: on its last receive, or by an `UnrecoverableError`. A message

@@ -4,8 +4,13 @@
  */
 import type { ErrorCode, ErrorKind } from './error-codes'
 
-/** The title and status of a code, for an error that does not give its own. Only the library needs it: `errors.ts` fills it. */
-export const known: Partial<Record<ErrorCode, ErrorKind>> = {}
+/** What a client's bundle does without: `errors.ts` fills it. */
+export const known = {
+  /** The title and status of a code, for an error that does not give its own. */
+  kinds: {} as Partial<Record<ErrorCode, ErrorKind>>,
+  /** The faults that a refusal lists. A hostile input can have millions of faults, but no client makes one of those. */
+  listed: (faults: readonly Fault[] | FaultSummary) => faults as readonly Fault[],
+}
 
 /** One fault of an input: where it is (a JSON pointer into the input, or a parameter's name) and what is wrong. */
 export interface Fault {
@@ -33,16 +38,6 @@ export interface ErrorFacts {
   requestId?: string | undefined
 }
 
-/** The most faults that a refusal lists; it counts the others. A hostile input can have millions of faults. */
-export const MAX_LISTED_FAULTS = 100
-
-export function listedOf(faults: readonly Fault[], count: number): readonly Fault[] {
-  // A single further fault is listed: it takes as much space as the line that would count it.
-  if (count <= MAX_LISTED_FAULTS + 1) return faults
-  const more = { pointer: '', detail: `has ${count - MAX_LISTED_FAULTS} more faults` }
-  return [...faults.slice(0, MAX_LISTED_FAULTS), more]
-}
-
 /**
  * The error that every operation of the library and of the client throws. `faults` lists all faults of a refused input
  * at once: up to 100, and the number of the others.
@@ -60,11 +55,10 @@ export class RecentnError extends Error {
 
   /** An error that a program makes by hand where only the client is loaded needs its `detail` and `status`. */
   constructor(code: ErrorCode, detail?: string, facts: ErrorFacts = {}) {
-    const kind = known[code]
+    const kind = known.kinds[code]
     super(detail ?? kind?.title ?? code, facts.cause === undefined ? undefined : { cause: facts.cause })
     this.code = code
-    const { faults = [] } = facts
-    this.faults = 'listed' in faults ? faults.listed : listedOf(faults, faults.length)
+    this.faults = known.listed(facts.faults ?? [])
     this.status = facts.status ?? kind?.status ?? 500
     this.retryAfterSeconds = facts.retryAfterSeconds
     this.requestId = facts.requestId

@@ -7,6 +7,8 @@ import { createClient } from '../client'
 import type { Config } from '../config'
 import { RecentnError } from '../errors'
 import { MAX_BATCH } from '../fields/rules'
+import type { SendOptions, Sent } from '../index'
+import type { JsonText } from '../json'
 import { openStore } from '../store/open'
 import type { Store } from '../store/types'
 import { wholeNumber } from './arguments'
@@ -19,6 +21,7 @@ export interface StoreOrServer {
     'get' | 'list' | 'peek' | 'pause' | 'resume' | 'redrive' | 'promote' | 'purge' | 'schedules' | 'unschedule'
   > & {
     message(queue: string, id: bigint): ReturnType<Store['queues']['message']>
+    send(queue: string, body: JsonText, options: SendOptions): Promise<Sent>
     getSchedule(schedule: string): ReturnType<Store['queues']['getSchedule']>
   }
   readonly groups: Pick<Store['groups'], 'get' | 'list' | 'recent'>

@@ -49,13 +49,13 @@ export function requestOf<Id extends OperationId>(
   operation: Operation<Id>,
   { path = {}, query = {}, body, headers = {} }: RequestParts,
 ): WireRequest {
-  const init = { method: operation.method, headers: new Headers(headers) }
+  const init: WireRequest['init'] = { method: operation.method, headers: new Headers(headers) }
   const target = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, path[name]))
-  const request = { target: target + queryText(query), init, answer: operation.answer }
-  if (body === undefined) return request
-  init.headers.set('Content-Type', 'application/json')
-  const text = bodyText(operation.body ? encoded(body, operation.body) : body)
-  return { ...request, init: { ...init, body: text } }
+  if (body !== undefined) {
+    init.headers.set('Content-Type', 'application/json')
+    init.body = bodyText(operation.body ? encoded(body, operation.body) : body)
+  }
+  return { target: target + queryText(query), init, answer: operation.answer }
 }
 
 function segment(name: string, value: unknown): string {
@@ -147,8 +147,8 @@ function prototypeOf(shape: FieldShapes): object {
   const known = prototypes.get(shape)
   if (known !== undefined) return known
   const toJSON = function (this: Fields): unknown {
-    // The methods add these four from the status and the headers.
-    const { appended, created, sent, tag, ...body } = this
+    // The methods add these three from the status and the headers.
+    const { appended, created, tag, ...body } = this
     return encoded(body, shape)
   }
   const made = Object.create(Object.prototype, { toJSON: { value: toJSON } })

@@ -19,8 +19,8 @@ import type { Extend, ExtendedReceipts, Message, Receive, Changes as WireChanges
 export type { ConsumeContext, Running, StopOptions, WorkContext }
 
 /**
- * Resolving deletes the message. Throwing releases it, with the error, after a backoff; an `UnrecoverableError` makes it a
- * dead letter at once.
+ * Resolving acknowledges the message. Throwing returns it (`nack`), with the error, after a backoff; an `UnrecoverableError`
+ * makes it a dead letter at once.
  */
 export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
 
@@ -48,7 +48,7 @@ export interface WorkSource extends SettleSource {
   extendMany(
     queue: string,
     handles: readonly string[],
-    how: Omit<Extend, 'receiptHandles'> & { timeoutSeconds: number },
+    how: Pick<Extend, 'visibilityTimeoutSeconds'> & { timeoutSeconds: number },
   ): Promise<ExtendedReceipts>
 }
 

@@ -69,6 +69,7 @@ export const peekMessages: Operation<'peekMessages'> = { method: 'GET', path: '/
 export const getMessage: Operation<'getMessage'> = { method: 'GET', path: '/v1/queues/{queue}/messages/{id}', answer: peekedMessageShape }
 export const deleteMessage: Operation<'deleteMessage'> = { method: 'DELETE', path: '/v1/queues/{queue}/messages/{id}' }
 export const receiveMessages: Operation<'receiveMessages'> = { method: 'POST', path: '/v1/queues/{queue}/receive', answer: receivedShape }
+export const cycleMessages: Operation<'cycleMessages'> = { method: 'POST', path: '/v1/queues/{queue}/cycle', answer: receivedShape }
 export const ackMessages: Operation<'ackMessages'> = { method: 'POST', path: '/v1/queues/{queue}/ack' }
 export const nackMessages: Operation<'nackMessages'> = { method: 'POST', path: '/v1/queues/{queue}/nack' }
 export const extendMessages: Operation<'extendMessages'> = { method: 'POST', path: '/v1/queues/{queue}/extend' }

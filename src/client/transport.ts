@@ -97,7 +97,7 @@ export class Transport {
     try {
       return await this.value(operation, parts, conduct)
     } catch (error) {
-      if (error instanceof RecentnError && error.code === absent) return null
+      if ((error as RecentnError | undefined)?.code === absent) return null
       throw error
     }
   }
@@ -165,10 +165,12 @@ export function unreachable(error: unknown, limit: TimeLimit): RecentnError {
   })
 }
 
-/** Separates what is sent from the options of the call. */
-export function parted<Options extends CallOptions>(options: Options): [Omit<Options, keyof CallOptions>, CallOptions] {
+/** Separates what is sent from the options of the call, which may take as much longer as the server may wait. */
+export function parted<Options extends CallOptions & Pick<Conduct, 'waitSeconds'>>(
+  options: Options,
+): [Omit<Options, keyof CallOptions>, Conduct] {
   const { signal, timeoutSeconds, ...sent } = options
-  return [sent, { signal, timeoutSeconds }]
+  return [sent, { signal, timeoutSeconds, waitSeconds: options.waitSeconds }]
 }
 
 /** All entries of a list, or items of a history, whose pages are requested as they are needed. */

@@ -169,11 +169,11 @@ export interface PolicyPage {
 export interface QueueSettings {
   /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
   visibilityTimeoutSeconds?: number | null | undefined
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
+  /** A message whose claim ends without an `ack` after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
   maxReceives?: number | null | undefined
   /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
   deadLetterQueue?: string | null | undefined
-  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  /** What happens to a message that its receiver acknowledges; `remove` when left out. */
   onDelete?: 'remove' | 'archive' | null | undefined
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds?: number | null | undefined
@@ -186,11 +186,11 @@ export interface QueueSettings {
 export interface QueueChanges {
   /** How long a receiver has a message for itself. 0 to 43200. */
   visibilityTimeoutSeconds?: number | undefined
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit. 1 to 1000000. */
+  /** A message whose claim ends without an `ack` after this many receives is dead. Null is no limit. 1 to 1000000. */
   maxReceives?: number | null | undefined
   /** Where dead messages go: a queue that exists. Null: they stay, with the state `dead`. */
   deadLetterQueue?: string | null | undefined
-  /** What happens to a message that its receiver deletes. */
+  /** What happens to a message that its receiver acknowledges. */
   onDelete?: 'remove' | 'archive' | undefined
   /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
   retentionSeconds?: number | null | undefined
@@ -204,11 +204,11 @@ export interface Queue {
   queue: string
   /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
   visibilityTimeoutSeconds: number
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
+  /** A message whose claim ends without an `ack` after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
   maxReceives: number | null
   /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
   deadLetterQueue: string | null
-  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  /** What happens to a message that its receiver acknowledges; `remove` when left out. */
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
@@ -225,11 +225,11 @@ export interface QueueStatus {
   queue: string
   /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
   visibilityTimeoutSeconds: number
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
+  /** A message whose claim ends without an `ack` after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
   maxReceives: number | null
   /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
   deadLetterQueue: string | null
-  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  /** What happens to a message that its receiver acknowledges; `remove` when left out. */
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
@@ -323,9 +323,14 @@ export interface Receive {
   visibilityTimeoutSeconds?: number | null | undefined
   /** How long to wait for a message when there is none. 0 to 20; `0` when left out. */
   waitSeconds?: number | null | undefined
-  /** `ready`: by priority and fairness. `cycle`: by id, over and over, from the position of the cursor. `ready` when left out. */
-  order?: 'ready' | 'cycle' | null | undefined
-  /** With `cycle`: the name of the cursor; `default` when left out. */
+}
+
+export interface Cycle {
+  /** Maximum number of messages to return. 1 to 1000; `1` when left out. */
+  limit?: number | null | undefined
+  /** In place of the messages' own and the queue's. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null | undefined
+  /** The name of the cursor; `default` when left out. */
   cursor?: string | null | undefined
 }
 
@@ -350,7 +355,7 @@ export interface Message<Body = unknown> {
   receivedAt: Date
   /** The limit in force: the message's own, otherwise the queue's. Null is no limit. 1 to 1000000. */
   maxReceives: number | null
-  /** The error of the last release; for a message that died without one, that its visibility timeout ended. */
+  /** The error of the last `nack`; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
   /** -1000 to 1000. */
@@ -363,12 +368,20 @@ export interface Received<Body = unknown> {
   messages: Message<Body>[]
 }
 
-export interface Receipts {
-  receiptHandles: readonly string[]
+/** Either `receiptHandle` or `receiptHandles` is given. */
+export interface Ack {
+  /** One claim: the answer is 204, or 409 if the claim has ended. */
+  receiptHandle?: string | undefined
+  /** Many claims: the answer is 200 and says what became of each. */
+  receiptHandles?: readonly string[] | undefined
 }
 
-export interface Release {
-  receiptHandles: readonly string[]
+/** Either `receiptHandle` or `receiptHandles` is given. */
+export interface Nack {
+  /** One claim: the answer is 204, or 409 if the claim has ended. */
+  receiptHandle?: string | undefined
+  /** Many claims: the answer is 200 and says what became of each. */
+  receiptHandles?: readonly string[] | undefined
   /** The time until the messages are handed out again. 0 to 315360000; `0` when left out. */
   delaySeconds?: number | null | undefined
   /** Kept as `lastError`, cut to 1,000 characters. */
@@ -377,27 +390,31 @@ export interface Release {
   dead?: boolean | null | undefined
 }
 
+/** Either `receiptHandle` or `receiptHandles` is given. */
 export interface Extend {
-  receiptHandles: readonly string[]
+  /** One claim: the answer is 204, or 409 if the claim has ended. */
+  receiptHandle?: string | undefined
+  /** Many claims: the answer is 200 and says what became of each. */
+  receiptHandles?: readonly string[] | undefined
   /** Counted from now. 0 to 43200. */
   visibilityTimeoutSeconds: number
 }
 
 export interface AckedReceipts {
   acked: string[]
-  /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
+  /** `stale_receipt`: the claim has ended. `invalid_receipt`: not a handle of this queue. */
   failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
 }
 
 export interface NackedReceipts {
   nacked: string[]
-  /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
+  /** `stale_receipt`: the claim has ended. `invalid_receipt`: not a handle of this queue. */
   failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
 }
 
 export interface ExtendedReceipts {
   extended: string[]
-  /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
+  /** `stale_receipt`: the claim has ended. `invalid_receipt`: not a handle of this queue. */
   failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
 }
 
@@ -422,7 +439,7 @@ export interface PeekedMessage<Body = unknown> {
   archivedAt: Date | null
   /** The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the message is archived. */
   deadLetterFrom: string | null
-  /** The error of the last release; for a message that died without one, that its visibility timeout ended. */
+  /** The error of the last `nack`; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
   /** -1000 to 1000. */
@@ -627,7 +644,7 @@ export interface Problem {
   status: number
   detail: string
   /** A stable word for programs. */
-  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'queue_in_use' | 'queue_full' | 'too_many' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'misuse' | 'internal'
+  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'stale_receipt' | 'invalid_receipt' | 'queue_in_use' | 'queue_full' | 'too_many' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'internal'
   /** Every fault of a refused input. */
   errors?: { pointer?: string | undefined; parameter?: string | undefined; detail: string }[] | undefined
 }
@@ -1032,25 +1049,35 @@ interface Wire {
     body: Receive
     answer: Received
   }
-  /** Delete or archive received messages: their work is done: `POST /v1/queues/{queue}/ack` */
+  /** Claim the next messages behind a stored cursor, by id, over and over: `POST /v1/queues/{queue}/cycle` */
+  cycleMessages: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Cycle
+    answer: Received
+  }
+  /** Acknowledge received messages: they are done, and are removed or archived: `POST /v1/queues/{queue}/ack` */
   ackMessages: {
     path: {
       /** The queue. */
       queue: string
     }
     query: Nothing
-    body: Receipts
-    answer: AckedReceipts
+    body: Ack
+    answer: AckedReceipts | undefined
   }
-  /** Release received messages: their work failed, and is tried again after a delay, or never: `POST /v1/queues/{queue}/nack` */
+  /** Return received messages: they failed, and are handed out again after a delay, or never: `POST /v1/queues/{queue}/nack` */
   nackMessages: {
     path: {
       /** The queue. */
       queue: string
     }
     query: Nothing
-    body: Release
-    answer: NackedReceipts
+    body: Nack
+    answer: NackedReceipts | undefined
   }
   /** Extend the claims of received messages, counted from now: `POST /v1/queues/{queue}/extend` */
   extendMessages: {
@@ -1060,7 +1087,7 @@ interface Wire {
     }
     query: Nothing
     body: Extend
-    answer: ExtendedReceipts
+    answer: ExtendedReceipts | undefined
   }
   /** List schedules by name, without their bodies: `GET /v1/schedules` */
   listSchedules: {

@@ -2,7 +2,7 @@
  * `client.queues.work`: the worker of the library over REST. It claims as many messages as its handlers begin at once, and
  * none ahead, because REST takes back no claim whose handler has not begun.
  *
- * Invariants: a handler begins only while its claim surely holds. A claim ends in exactly one way: deleted, released, or lost.
+ * Invariants: a handler begins only while its claim surely holds. A claim ends in exactly one way: acked, nacked, or lost.
  */
 
 import { Faults } from '../kit/faults'

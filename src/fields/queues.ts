@@ -38,7 +38,6 @@ export const DEFAULT_MAX_RECEIVES = 5
 export const MAX_ERROR_CHARACTERS = 1000
 
 export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'blocked', 'dead', 'archived'] as const
-const ORDERS = ['ready', 'cycle'] as const
 const ON_DELETE = ['remove', 'archive'] as const
 
 /** The `lastError` of a message whose last claim ran out, where nobody had said what went wrong. */
@@ -68,9 +67,9 @@ export const waitSeconds = (what: string) =>
 /** An app that sets its queues up must not undo an operator's pause. */
 const paused = refused('is not a setting: pause the queue with `pause`, and resume it with `resume`')
 const HELD = 'How long a receiver has a message for itself'
-const DEAD = 'A message whose claim ends without a delete after this many receives is dead. Null is no limit'
+const DEAD = 'A message whose claim ends without an `ack` after this many receives is dead. Null is no limit'
 const LETTERS = 'Where dead messages go: a queue that exists'
-const DELETED = 'What happens to a message that its receiver deletes'
+const DELETED = 'What happens to a message that its receiver acknowledges'
 const PLACES =
   'How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in ' +
   'which they were sent. Null is no limit'
@@ -155,30 +154,33 @@ export const RECEIVE = body('Receive', {
   limit: optional(defaulted(whole(1, MAX_BATCH), 1, 'Maximum number of messages to return.')),
   visibilityTimeoutSeconds: optional(VISIBILITY_SECONDS, "In place of the messages' own and the queue's."),
   waitSeconds: optional(waitSeconds('message')),
-  order: optional(
-    defaulted(
-      oneOf(ORDERS),
-      'ready',
-      '`ready`: by priority and fairness. `cycle`: by id, over and over, from the position of the cursor.',
-    ),
-  ),
-  cursor: optional(NAME, 'With `cycle`: the name of the cursor; `default` when left out.'),
+})
+const { limit, visibilityTimeoutSeconds } = RECEIVE.members
+export const CYCLE = body('Cycle', {
+  limit,
+  visibilityTimeoutSeconds,
+  cursor: optional(NAME, 'The name of the cursor; `default` when left out.'),
 })
 const bodies = optional(FORM)
 export const receiveOptions = { ...RECEIVE.members, signal: optional(SIGNAL), bodies }
 export const RECEIVE_RULES = rulesOf(receiveOptions)
+export const CYCLE_RULES = rulesOf({ ...CYCLE.members, signal: optional(SIGNAL), bodies })
 
-const receiptHandles = required(list(text(), MAX_BATCH))
-export const releaseOptions = {
+const handles = {
+  receiptHandle: notNull(text(), 'One claim: the answer is 204, or 409 if the claim has ended.'),
+  receiptHandles: notNull(list(text(), MAX_BATCH), 'Many claims: the answer is 200 and says what became of each.'),
+}
+export const nackOptions = {
   delaySeconds: optional(defaulted(DELAY_SECONDS, 0, 'The time until the messages are handed out again.')),
   error: nullable(text(), 'Kept as `lastError`, cut to 1,000 characters.'),
   dead: optional(defaulted(flag(), false, 'True: the messages become dead letters, whatever their receive counts.')),
 }
 const extendOptions = { visibilityTimeoutSeconds: required(VISIBILITY_SECONDS, 'Counted from now.') }
-export const RECEIPTS = body('Receipts', { receiptHandles })
-export const RELEASE = body('Release', { receiptHandles, ...releaseOptions })
-export const EXTEND = body('Extend', { receiptHandles, ...extendOptions })
-export const RELEASE_RULES = rulesOf(releaseOptions)
+const EITHER = 'Either `receiptHandle` or `receiptHandles` is given.'
+export const ACK = body('Ack', handles, EITHER)
+export const NACK = body('Nack', { ...handles, ...nackOptions }, EITHER)
+export const EXTEND = body('Extend', { ...handles, ...extendOptions }, EITHER)
+export const NACK_RULES = rulesOf(nackOptions)
 export const EXTEND_RULES = rulesOf(extendOptions)
 
 export const peekOptions = {

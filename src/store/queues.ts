@@ -7,9 +7,9 @@ import { GroupCommit } from '../kit/group-commit'
 import { LongPoll } from '../kit/long-poll'
 import { MergedCalls, type MergedCallsOptions } from '../kit/merged-calls'
 import { isYes } from '../repositories/question'
+import { ackTogether, MAX_REMOVED } from '../repositories/queues/ack'
 import { checkedHandles } from '../repositories/queues/check'
 import { type ReceiveRequest, receiveTogether } from '../repositories/queues/claim'
-import { deleteTogether, MAX_REMOVED } from '../repositories/queues/delete'
 import type { QueueMemory } from '../repositories/queues/memory'
 import { receivable } from '../repositories/queues/promote'
 import { QueueRepository } from '../repositories/queues/repository'
@@ -146,10 +146,10 @@ function settlesOf(
       idsOf: settle.receiptsIn,
       run,
     })
-  const deletes = settles((requests) => deleteTogether(session, memory, requests))
-  const releases = settles<settle.ReleaseRequest>((requests) => settle.releaseTogether(session, memory, requests))
+  const acks = settles((requests) => ackTogether(session, memory, requests))
+  const nacks = settles<settle.NackRequest>((requests) => settle.nackTogether(session, memory, requests))
   const extensions = settles<settle.ExtendRequest>((requests) => settle.extendTogether(session, memory, requests))
-  return { deletes, releases, extensions }
+  return { acks, nacks, extensions }
 }
 
 /** Workers that run until they are stopped. */

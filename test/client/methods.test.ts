@@ -215,13 +215,23 @@ describe('queues', () => {
     expect(messages.map((message) => message.id)).toEqual([id, ...ids])
     expect(messages[0]).toMatchObject({ body: { to: 'a' }, receiveCount: 1, sentAt: expect.any(Date) })
     const [first, second, third] = messages.map(({ receiptHandle }) => receiptHandle) as [string, string, string]
-    expect(await client.queues.extendMany('work', first, { visibilityTimeoutSeconds: 60 })).toEqual({
+    expect(await client.queues.extendMany('work', [first], { visibilityTimeoutSeconds: 60 })).toEqual({
       extended: [first],
       failed: [],
     })
     expect(await client.queues.ackMany('work', [first])).toEqual({ acked: [first], failed: [] })
-    expect(await client.queues.ackMany('work', first)).toMatchObject({ failed: [{ code: 'stale_receipt' }] })
-    expect(await client.queues.nackMany('work', second, { error: 'e', dead: true })).toEqual({
+    expect(await client.queues.ackMany('work', [first])).toMatchObject({ failed: [{ code: 'stale_receipt' }] })
+    const stale = { code: 'stale_receipt', status: 409 }
+    await expect(client.queues.ack('work', first)).rejects.toMatchObject(stale)
+    await expect(client.queues.nack('work', first, { error: 'e' })).rejects.toMatchObject(stale)
+    await expect(client.queues.extend('work', first, { visibilityTimeoutSeconds: 9 })).rejects.toMatchObject(stale)
+    await expect(client.queues.ack('work', 'x')).rejects.toMatchObject({ code: 'invalid_receipt', status: 400 })
+    expect(
+      await client.queues.extend('work', messages[1] as NonNullable<(typeof messages)[1]>, {
+        visibilityTimeoutSeconds: 60,
+      }),
+    ).toBeUndefined()
+    expect(await client.queues.nackMany('work', [second], { error: 'e', dead: true })).toEqual({
       nacked: [second],
       failed: [],
     })
@@ -231,7 +241,9 @@ describe('queues', () => {
     expect(await client.queues.promote('work', ids)).toEqual({ promoted: 0 })
     const page = await client.queues.peek('work', { state: 'in-flight' })
     expect(page).toEqual(await store.queues.peek('work', { state: 'in-flight' }))
-    expect((await client.queues.nackMany('work', [third])).nacked).toEqual([third])
+    expect(await client.queues.nack('work', third)).toBeUndefined()
+    const next = { limit: 1, cursor: 'c', visibilityTimeoutSeconds: 0 }
+    for (const turn of ids) expect(await client.queues.cycle('work', next)).toMatchObject([{ id: turn }])
     const ready = await everyOf(client.queues.allMessages('work', { state: 'ready', limit: 1 }))
     expect(ready.map((message) => message.id)).toEqual(ids)
     expect(await client.queues.remove('work', ids[0] as bigint)).toBe(true)

@@ -70,8 +70,8 @@ describe.each(unclear)('%s', (_, deed, code) => {
     ['send', () => client.queues.send(queue, 1)],
     ['sendMany', () => client.queues.sendMany(queue, [{ body: 1, dedupId: 'd' }, { body: 2 }])],
     ['receive', () => client.queues.receive(queue)],
-    ['delete', () => client.queues.ackMany(queue, 'none')],
-    ['release', () => client.queues.nackMany(queue, 'none')],
+    ['delete', () => client.queues.ackMany(queue, ['none'])],
+    ['release', () => client.queues.nackMany(queue, ['none'])],
     ['redrive', () => client.queues.redrive(queue)],
     ['purge', () => client.queues.purge(queue)],
   ])('%s is not made again', async (__, call) => {
@@ -122,9 +122,9 @@ describe('an extended claim', () => {
     const [message] = await client.queues.receive(queue)
     const handle = message?.receiptHandle as string
     flaky.will('after')
-    const held = await client.queues.extendMany(queue, handle, { visibilityTimeoutSeconds: 60 })
+    const held = await client.queues.extendMany(queue, [handle], { visibilityTimeoutSeconds: 60 })
     expect([held.extended, flaky.came.length]).toEqual([[handle], 2])
-    expect((await client.queues.ackMany(queue, handle)).acked).toEqual([handle])
+    expect((await client.queues.ackMany(queue, [handle])).acked).toEqual([handle])
   })
 })
 

@@ -82,7 +82,7 @@ async function expectQueues({ queues }: Store, version: number, { held }: Kept):
     counts: { ready: version >= 2 ? 5 : 4, inFlight: 1, delayed: 1, archived: 1 },
   })
   expect((await queues.send('mail', 'again', { dedupId: 'only-once' })).sent).toBe(false)
-  expect((await queues.ackMany('mail', held)).acked).toHaveLength(1)
+  expect((await queues.ackMany('mail', [held])).acked).toHaveLength(1)
   const messages = await queues.receive('mail', { limit: 10 })
   expect(messages.map(({ body, attributes }) => [(body as { what: string }).what, attributes])).toEqual([
     ['ready', {}],
@@ -122,7 +122,7 @@ async function stepsOf({ queues }: Store): Promise<unknown[]> {
 
 async function expectGroupLimit(store: Store, { steps }: Kept): Promise<void> {
   expect(await stepsOf(store)).toEqual([])
-  await store.queues.ackMany('steps', steps)
+  await store.queues.ack('steps', steps)
   expect(await stepsOf(store)).toEqual([[2], [3]])
 }
 

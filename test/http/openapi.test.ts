@@ -81,15 +81,16 @@ describe('the OpenAPI document', () => {
       'POST /v1/groups/{group}/items',
       'POST /v1/items',
       'POST /v1/queues/{queue}/ack',
+      'POST /v1/queues/{queue}/cycle',
       'POST /v1/queues/{queue}/ensure',
       'POST /v1/queues/{queue}/extend',
       'POST /v1/queues/{queue}/messages',
+      'POST /v1/queues/{queue}/nack',
       'POST /v1/queues/{queue}/pause',
       'POST /v1/queues/{queue}/promote',
       'POST /v1/queues/{queue}/purge',
       'POST /v1/queues/{queue}/receive',
       'POST /v1/queues/{queue}/redrive',
-      'POST /v1/queues/{queue}/nack',
       'POST /v1/queues/{queue}/resume',
       'PUT /v1/feeds/{feed}/consumers/{consumer}',
       'PUT /v1/feeds/{feed}/entries/{key}',
@@ -136,6 +137,7 @@ describe('the OpenAPI document', () => {
       .filter(({ requestBody }) => String(requestBody?.required) === 'false')
       .map(({ operationId }) => String(operationId))
     expect(optional.sort()).toEqual([
+      'cycleMessages',
       'ensureQueue',
       'pauseQueue',
       'purgeQueue',

@@ -23,7 +23,7 @@ test.each(BEFORE)('sends, receives and settles, %s', async (_name, prepare) => {
   expect(rest).toHaveLength(2)
   const receiptHandles = [...JSON.parse(one.text).messages, ...rest].map(({ receiptHandle }) => receiptHandle)
   expect((await client.post(`${path}/ack`, { receiptHandles })).json).toEqual({
-    deleted: receiptHandles,
+    acked: receiptHandles,
     failed: [],
   })
   expect((await client.request('POST', `${path}/purge`)).json).toEqual({ deleted: 0 })

@@ -20,14 +20,14 @@ async function made(settings: object = {}): Promise<{ queue: string; path: strin
   return { queue, path: pathOf(queue) }
 }
 
-/** Sends so many messages and lets each become dead: received once, and released. */
+/** Sends so many messages and lets each become dead: received once, and nacked. */
 async function makeDead(path: string, count: number): Promise<void> {
   const messages = Array.from({ length: count }, (_, i) => ({ body: i }))
   expect((await server.post(`${path}/messages`, { messages })).status).toBe(201)
   const received = JSON.parse((await server.post(`${path}/receive`, { limit: count })).text).messages
   const receiptHandles = received.map((message: { receiptHandle: string }) => message.receiptHandle)
-  const released = await server.post(`${path}/nack`, { receiptHandles, dead: true })
-  expect(released.json).toEqual({ released: receiptHandles, failed: [] })
+  const nacked = await server.post(`${path}/nack`, { receiptHandles, dead: true })
+  expect(nacked.json).toEqual({ nacked: receiptHandles, failed: [] })
   expect(receiptHandles).toHaveLength(count)
 }
 
@@ -79,7 +79,7 @@ describe('/v1/queues/{queue}', () => {
       ['POST', `${path}/messages`, { messages: [{ body: 1 }] }],
       ['POST', `${path}/receive`, {}],
       ['POST', `${path}/receive`, { waitSeconds: 5 }],
-      ['POST', `${path}/receive`, { order: 'cycle' }],
+      ['POST', `${path}/cycle`, {}],
       ['POST', `${path}/ack`, { receiptHandles }],
       ['POST', `${path}/nack`, { receiptHandles }],
       ['POST', `${path}/extend`, { receiptHandles, visibilityTimeoutSeconds: 1 }],

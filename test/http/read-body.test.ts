@@ -61,13 +61,13 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
   paused: fc.constantFrom('true', 'null'),
   limit: whole(1, 1000),
   waitSeconds: whole(0, 20),
-  order: words('ready', 'cycle'),
   cursor: orNull(
     fc.oneof(
       name,
       fc.nat().map((id) => `"${id}"`),
     ),
   ),
+  receiptHandle: name,
   receiptHandles: fc.array(fc.oneof({ weight: 9, arbitrary: name }, json), { maxLength: 3 }).map((all) => `[${all}]`),
   ids: fc
     .array(fc.oneof({ weight: 9, arbitrary: fc.nat().map((id) => `"${id}"`) }, json), { minLength: 1, maxLength: 3 })
@@ -169,7 +169,7 @@ describe('the reading of a body and the DTO of class-validator agree', () => {
     [groups.BATCH, 'items', { group: 'g' }],
     [queues.MESSAGES, 'messages', { body: 1 }],
     [feeds.NEW_ENTRIES, 'entries', { key: 'k', value: null }],
-    [queues.RECEIPTS, 'receiptHandles', 'handle'],
+    [queues.ACK, 'receiptHandles', 'handle'],
   ] as const)('on how many are in a list: %#', (definition, list, element) => {
     for (const length of [0, 1, 2, 999, 1000, 1001]) {
       const body = { value: { [list]: Array.from({ length }, () => element) }, text: null }

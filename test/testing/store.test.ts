@@ -73,7 +73,7 @@ describe('a test store', () => {
       await store.queues.update('mail', { onDelete: 'archive', retentionSeconds: 86_400 })
       await store.queues.send('mail', 1)
       const [message] = await store.queues.receive('mail')
-      await store.queues.ackMany('mail', message?.receiptHandle ?? '')
+      await store.queues.ack('mail', message?.receiptHandle ?? '')
       const archived = async () => (await store.transaction((tx) => tx.queues.get('mail')))?.counts.archived
       expect(await archived()).toBe(1)
       await store.clock.advance('1 h')

@@ -50,7 +50,7 @@ export type InQueues = Agreed<
     Agrees<typeof queues.sendOptions, Queues.SendOptions>,
     Agrees<typeof queues.NEW_MESSAGE, Queues.NewMessage>,
     Agrees<typeof queues.receiveOptions, Queues.ReceiveOptions>,
-    Agrees<typeof queues.releaseOptions, Queues.ReleaseOptions>,
+    Agrees<typeof queues.nackOptions, Queues.NackOptions>,
     Agrees<typeof queues.peekOptions, Queues.PeekOptions>,
     Agrees<typeof queues.redriveOptions, Queues.RedriveOptions>,
     Agrees<typeof queues.PURGE, Queues.DryRun>,

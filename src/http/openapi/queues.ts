@@ -33,7 +33,7 @@ const messageEnd = {
   lastError: {
     ...textOrNull,
     description:
-      'The error of the last release; for a message that died without one, that its visibility timeout ended.',
+      'The error of the last `nack`; for a message that died without one, that its visibility timeout ended.',
   },
   messageGroup: nameOrNull,
   priority: fields.PRIORITY.schema,
@@ -47,7 +47,7 @@ const messageEnd = {
 const handles = list({ type: 'string' })
 const failedHandles = list(
   answer({ receiptHandle: { type: 'string' }, code: { enum: ['stale_receipt', 'invalid_receipt'] } }),
-  '`stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one.',
+  '`stale_receipt`: the claim has ended. `invalid_receipt`: not a handle of this queue.',
 )
 
 export const queueSchemas: Readonly<Record<string, Schema>> = {
@@ -80,7 +80,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
   }),
   SentMany: answer({ messages: list(ref('Sent')) }),
   SentOneOrMany: { oneOf: [ref('Sent'), ref('SentMany')] },
-  ...componentsOf(fields.RECEIVE),
+  ...componentsOf(fields.RECEIVE, fields.CYCLE),
   Message: answer({
     id: ref('Id'),
     body: anyJson,
@@ -94,7 +94,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     ...messageEnd,
   }),
   Received: answer({ messages: list(ref('Message')) }),
-  ...componentsOf(fields.RECEIPTS, fields.RELEASE, fields.EXTEND),
+  ...componentsOf(fields.ACK, fields.NACK, fields.EXTEND),
   AckedReceipts: answer({ acked: handles, failed: failedHandles }),
   NackedReceipts: answer({ nacked: handles, failed: failedHandles }),
   ExtendedReceipts: answer({ extended: handles, failed: failedHandles }),
@@ -213,11 +213,13 @@ export const received = {
   ],
 }
 
-export const receipts = { receiptHandles: [receiptHandle] }
+export const cycle = { limit: 10, cursor: 'poller' }
 
-export const release = { ...receipts, delaySeconds: 30, error: 'mail server says 451' }
+export const ack = { receiptHandle }
 
-export const extend = { ...receipts, visibilityTimeoutSeconds: 60 }
+export const nack = { receiptHandle, delaySeconds: 30, error: 'mail server says 451' }
+
+export const extend = { receiptHandles: [receiptHandle], visibilityTimeoutSeconds: 60 }
 
 const failed = [{ receiptHandle, code: 'stale_receipt' }]
 

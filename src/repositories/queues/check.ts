@@ -7,16 +7,19 @@ import { jsonTextOf, sureText } from '../../json'
 import { storedLimit } from './heads'
 import type { RedriveLimits } from './redrive'
 import type { MessageToSend, SendRequest } from './rows'
-import type { Release } from './settle'
+import type { Nack } from './settle'
 import type {
+  CycleOptions,
   DryRun,
+  ExtendOptions,
+  MessageRef,
+  NackOptions,
   NewMessage,
   PeekOptions,
   Queue,
   QueueSettings,
   ReceiveOptions,
   RedriveOptions,
-  ReleaseOptions,
   SendOptions,
 } from './types'
 
@@ -82,34 +85,56 @@ function attributesText(attributes: NewMessage['attributes']): string | null {
   return attributes && Object.keys(attributes).length > 0 ? JSON.stringify({ ...attributes }) : null
 }
 
-export function checkReceive(queue: unknown, options: ReceiveOptions): void {
+export function checkedReceive(queue: unknown, options: ReceiveOptions): ReceiveOptions {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.RECEIVE_RULES)])
+  return options
 }
 
-/** 1 to 1,000 handles; what is no handle at all is an outcome of its own, not a fault. */
-export function checkedHandles(queue: unknown, handles: string | readonly string[]): readonly string[] {
+export function checkedCycle(queue: unknown, options: CycleOptions): ReceiveOptions {
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.CYCLE_RULES)])
+  return options
+}
+
+/** The handles of 1 to 1,000 messages; a text that is no handle is an outcome of its own, not a fault. */
+export function checkedHandles(queue: unknown, messages: readonly MessageRef[]): readonly string[] {
   const faults = nameFaults('queue', queue)
-  const list = typeof handles === 'string' ? [handles] : handles
-  if (!Array.isArray(list) || list.length < 1 || list.length > MAX_BATCH) {
-    faults.push({ pointer: '/receiptHandles', detail: `must be a receipt handle, or a list of 1 to ${MAX_BATCH}` })
-  } else {
-    for (const [index, handle] of list.entries()) {
-      if (typeof handle !== 'string') faults.push({ pointer: `/receiptHandles/${index}`, detail: 'must be a string' })
-    }
+  const isList = Array.isArray(messages) && messages.length >= 1 && messages.length <= MAX_BATCH
+  const handles = isList ? messages.map(receiptHandleOf) : []
+  if (!isList) {
+    faults.push({
+      pointer: '/receiptHandles',
+      detail: `must be a list of 1 to ${MAX_BATCH} messages or receipt handles`,
+    })
+  }
+  for (const [index, handle] of handles.entries()) {
+    if (typeof handle !== 'string') faults.push({ pointer: `/receiptHandles/${index}`, detail: NO_HANDLE })
   }
   refuse(faults)
-  return list
+  return handles
 }
 
-export function checkedRelease(options: ReleaseOptions): Release {
-  refuse(faultsOf(options, fields.RELEASE_RULES))
+const NO_HANDLE = 'must be a message or its receipt handle'
+
+export function checkedHandle(queue: unknown, message: MessageRef): string {
+  const handle = receiptHandleOf(message)
+  const isText = typeof handle === 'string'
+  refuse([...nameFaults('queue', queue), ...(isText ? [] : [{ pointer: '/receiptHandle', detail: NO_HANDLE }])])
+  return handle
+}
+
+function receiptHandleOf(message: MessageRef): string {
+  return typeof message === 'string' ? message : message?.receiptHandle
+}
+
+export function checkedNack(options: NackOptions): Nack {
+  refuse(faultsOf(options, fields.NACK_RULES))
   const { delaySeconds = 0, error, dead = false } = options
   const said = error ? Array.from(error.toWellFormed()).slice(0, fields.MAX_ERROR_CHARACTERS).join('') : null
   return { delayMs: delaySeconds * 1000, error: said, dead }
 }
 
 /** The visibility in milliseconds. */
-export function checkedExtend(options: { visibilityTimeoutSeconds: number }): number {
+export function checkedExtend(options: ExtendOptions): number {
   refuse(faultsOf(options, fields.EXTEND_RULES))
   return options.visibilityTimeoutSeconds * 1000
 }

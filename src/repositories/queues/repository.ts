@@ -25,6 +25,7 @@ import { type QueueRunners, runnersAlone } from './runners'
 import { keyOfSend, sizeOfSend } from './send'
 import * as settle from './settle'
 import type * as Queue from './types'
+import type { ExtendOptions, MessageRef, NackOptions } from './types'
 
 export class QueueRepository implements Queue.Queues {
   readonly #session: Session
@@ -47,8 +48,7 @@ export class QueueRepository implements Queue.Queues {
     body: NoInfer<Body> | JsonText,
     options: Queue.SendOptions = {},
   ): Promise<Queue.Sent> {
-    const [sent] = await this.#send(check.checkedSend(queue, body, options))
-    return sent as Queue.Sent
+    return (await this.#send(check.checkedSend(queue, body, options)))[0] as Queue.Sent
   }
 
   async sendMany<Body = unknown>(
@@ -63,16 +63,16 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async receive<Body = unknown>(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message<Body>[]> {
-    check.checkReceive(queue, options)
-    const {
-      limit = 1,
-      visibilityTimeoutSeconds,
-      waitSeconds = 0,
-      order = 'ready',
-      cursor = 'default',
-      signal,
-    } = options
-    const asked = { queue, visibilityTimeoutSeconds, order, cursor: order === 'cycle' ? cursor : '' }
+    return this.#receive(queue, check.checkedReceive(queue, options), null)
+  }
+
+  async cycle<Body = unknown>(queue: string, options: Queue.CycleOptions = {}): Promise<Queue.Message<Body>[]> {
+    return this.#receive(queue, check.checkedCycle(queue, options), options.cursor ?? 'default')
+  }
+
+  async #receive<Body>(queue: string, options: Queue.ReceiveOptions, cursor: string | null) {
+    const { limit = 1, visibilityTimeoutSeconds, waitSeconds = 0, signal } = options
+    const asked = { queue, visibilityTimeoutSeconds, cursor }
     const key = JSON.stringify(Object.values(asked))
     const waiting = this.#run.waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
     try {
@@ -91,48 +91,48 @@ export class QueueRepository implements Queue.Queues {
     }
   }
 
-  async ackMany(queue: string, receiptHandles: string | readonly string[]): Promise<Queue.Acked> {
-    const handles = check.checkedHandles(queue, receiptHandles)
-    const { done, failed } = await this.#settle(queue, handles, (receipts) =>
-      this.#run.deletes.add(queue, { queue, receipts }, receipts.length),
-    )
-    return { acked: done, failed }
+  async ack(queue: string, message: MessageRef): Promise<void> {
+    settle.refuseFailed(await this.ackMany(queue, [check.checkedHandle(queue, message)]))
   }
 
-  async nackMany(
-    queue: string,
-    receiptHandles: string | readonly string[],
-    options: Queue.ReleaseOptions = {},
-  ): Promise<Queue.Nacked> {
-    const handles = check.checkedHandles(queue, receiptHandles)
-    const release = check.checkedRelease(options)
-    const { done, failed } = await this.#settle(queue, handles, (receipts) =>
-      this.#run.releases.add(JSON.stringify([queue, release]), { queue, receipts, release }, receipts.length),
-    )
-    return { nacked: done, failed }
+  async nack(queue: string, message: MessageRef, options: NackOptions = {}): Promise<void> {
+    settle.refuseFailed(await this.nackMany(queue, [check.checkedHandle(queue, message)], options))
   }
 
-  async extendMany(
-    queue: string,
-    receiptHandles: string | readonly string[],
-    options: { visibilityTimeoutSeconds: number },
-  ): Promise<Queue.Extended> {
-    const handles = check.checkedHandles(queue, receiptHandles)
+  async extend(queue: string, message: MessageRef, options: ExtendOptions): Promise<void> {
+    settle.refuseFailed(await this.extendMany(queue, [check.checkedHandle(queue, message)], options))
+  }
+
+  async ackMany(queue: string, messages: readonly MessageRef[]): Promise<Queue.Acked> {
+    return this.#settle(queue, messages, 'acked', (receipts) =>
+      this.#run.acks.add(queue, { queue, receipts }, receipts.length),
+    )
+  }
+
+  async nackMany(queue: string, messages: readonly MessageRef[], options: NackOptions = {}): Promise<Queue.Nacked> {
+    const nack = check.checkedNack(options)
+    return this.#settle(queue, messages, 'nacked', (receipts) =>
+      this.#run.nacks.add(JSON.stringify([queue, nack]), { queue, receipts, nack }, receipts.length),
+    )
+  }
+
+  async extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<Queue.Extended> {
     const visibilityMs = check.checkedExtend(options)
-    const { done, failed } = await this.#settle(queue, handles, (receipts) =>
+    return this.#settle(queue, messages, 'extended', (receipts) =>
       this.#run.extensions.add(`${visibilityMs} ${queue}`, { queue, receipts, visibilityMs }, receipts.length),
     )
-    return { extended: done, failed }
   }
 
-  async #settle(
+  async #settle<Done extends string>(
     queue: string,
-    handles: readonly string[],
+    messages: readonly MessageRef[],
+    done: Done,
     run: (receipts: readonly Receipt[]) => Promise<settle.SettledReceipts>,
-  ): Promise<settle.SettleOutcome> {
+  ): Promise<settle.SettleOutcome<Done>> {
+    const handles = check.checkedHandles(queue, messages)
     const named = await settle.readHandles(this.#session, this.#memory, queue, handles)
     const receipts = settle.validOf(named)
-    return settle.outcomeOf(named, receipts.length === 0 ? new Set() : await run(receipts))
+    return settle.outcomeOf(named, receipts.length === 0 ? new Set() : await run(receipts), done)
   }
 
   async peek<Body = unknown>(queue: string, options: Queue.PeekOptions = {}): Promise<Queue.MessagePage<Body>> {

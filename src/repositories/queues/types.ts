@@ -1,20 +1,35 @@
-/** The public shapes of work queues. Ids are bigints; times are Dates in UTC; durations are in seconds. */
+/** The public shapes of work queues and their calls; those of messages are in `message-types.ts`. */
 import type { JsonText } from '../../json'
 import type { AllGiven, AsJson, DryRun, Page } from '../types'
+import type {
+  Acked,
+  BodyOptions,
+  CycleOptions,
+  Extended,
+  ExtendOptions,
+  Message,
+  MessagePage,
+  MessageRef,
+  Nacked,
+  NackOptions,
+  NewMessage,
+  PeekedMessage,
+  PeekOptions,
+  ReceiveOptions,
+  RedriveOptions,
+  SendOptions,
+  Sent,
+} from './message-types'
 
+export type * from './message-types'
 export type { DryRun }
-/** What happens to a message that is deleted by its receiver. */
+/** What happens to a message once it is acknowledged. */
 export type OnDelete = 'remove' | 'archive'
-
-export type MessageState = 'ready' | 'in-flight' | 'delayed' | 'blocked' | 'dead' | 'archived'
-
-/** How messages are handed out: by priority and fairness, or in a cycle by id. */
-export type ReceiveOrder = 'ready' | 'cycle'
 
 export interface QueueSettings {
   /** How long a receiver has a message for itself: 0 to 43,200. Default: 30. */
   visibilityTimeoutSeconds?: number | undefined
-  /** After this many receives without a delete a message is dead: 1 to 1,000,000; null is no limit. Default: 5. */
+  /** After this many receives without an `ack` a message is dead: 1 to 1,000,000; null is no limit. Default: 5. */
   maxReceives?: number | null | undefined
   /** Where dead messages go. Default: null; they stay, dead. */
   deadLetterQueue?: string | null | undefined
@@ -51,156 +66,6 @@ export interface QueuePage {
   nextAfter: string | null
 }
 
-/** By their names: `traceparent` for example. */
-export type Attributes = Readonly<Record<string, string>>
-
-/** What is said of a message beside its body. */
-export interface SendOptions {
-  /** The message is not handed out before this time has passed; 0 to 315,360,000. Default: 0. */
-  delaySeconds?: number | undefined
-  /** In place of the queue's, unless a receive asks for another. */
-  visibilityTimeoutSeconds?: number | null | undefined
-  /** In place of the queue's: 1 to 1,000,000; null is no limit. Default: the queue's. */
-  maxReceives?: number | null | undefined
-  /** If a message was sent with the same id in the last 5 minutes, this one is not sent. */
-  dedupId?: string | null | undefined
-  /** −1,000 to 1,000, higher first. Default: 0. */
-  priority?: number | undefined
-  /** Messages of one group take turns with those of other groups, and share its places. Messages without a group share one. */
-  messageGroup?: string | null | undefined
-  /** Handed to the receiver as they are: up to 16 names of 1 to 64 of A–Z a–z 0–9 _ . -, with texts of up to 256 characters. */
-  attributes?: Attributes | null | undefined
-}
-
-export interface NewMessage<Body = unknown> extends SendOptions {
-  /** Any JSON value, 256 KiB as text; or `JsonText`. */
-  body: Body | JsonText
-}
-
-export interface Sent {
-  id: bigint
-  /** False for a duplicate: `id` is that of the message that was sent with this `dedupId` before. */
-  sent: boolean
-}
-
-export interface BodyOptions {
-  /** `'text'` gives bodies as `JsonText`, unparsed. */
-  bodies?: 'value' | 'text' | undefined
-}
-
-export interface ReceiveOptions extends BodyOptions {
-  /** Maximum number of messages, 1 to 1,000. Default: 1. */
-  limit?: number | undefined
-  /** In place of the messages' own and the queue's; 0 to 43,200. */
-  visibilityTimeoutSeconds?: number | undefined
-  /** How long to wait for a message when there is none; 0 to 20. Default: 0. Inside a transaction only 0. */
-  waitSeconds?: number | undefined
-  order?: ReceiveOrder | undefined
-  /** For `cycle`: the cursor that moves on. Default: `default`. */
-  cursor?: string | undefined
-  /** Ends the waiting early: the receive resolves to no messages. */
-  signal?: AbortSignal | undefined
-}
-
-/** What a message has, in whatever state. */
-export interface MessageBase<Body> {
-  id: bigint
-  body: Body
-  /** How often it was handed out, this claim included. */
-  receiveCount: number
-  sentAt: Date
-  /** When it was handed out for the first time, in whatever queue; null if it never was. */
-  firstReceivedAt: Date | null
-  /** When it died, and after how many receives: for a dead message, and a dead letter until it is redriven; otherwise null. */
-  deadAt: Date | null
-  deadReceiveCount: number | null
-  /** When its claim expires; of one that is not claimed, when it is, or was, to be handed out again. */
-  visibleAt: Date
-  /** In force: its own, or the queue's where it has none; null is no limit. */
-  maxReceives: number | null
-  /** The error of the last release that gave one. A message that died without one says that its visibility timeout ran out. */
-  lastError: string | null
-  messageGroup: string | null
-  priority: number
-  /** As they were sent; empty if there are none. */
-  attributes: Attributes
-}
-
-/** A message that was handed out. */
-export interface Message<Body = unknown> extends MessageBase<Body> {
-  /** Names this message and this claim; needed to delete, release or extend. */
-  receiptHandle: string
-  /** When it was claimed, by the database's clock. */
-  receivedAt: Date
-}
-
-/** A message as `peek` shows it. */
-export interface PeekedMessage<Body = unknown> extends MessageBase<Body> {
-  state: MessageState
-  lastReceivedAt: Date | null
-  archivedAt: Date | null
-  /** For a dead letter, the queue in which it died; null when that queue is gone, and once the message is archived. */
-  deadLetterFrom: string | null
-}
-
-/** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows if there are more. */
-export type BodyForm = 'value' | 'text' | 'preview'
-
-export interface PeekOptions extends Page {
-  /** How bodies are given. Default: `'value'`. */
-  bodies?: BodyForm | undefined
-  /** Default: `ready`. */
-  state?: MessageState | undefined
-  /** Stop a page when its messages take about this many bytes as JSON. A page has at least one, if there is any. */
-  maxBytes?: number | undefined
-}
-
-export interface MessagePage<Body = unknown> {
-  messages: PeekedMessage<Body>[]
-  nextAfter: string | null
-}
-
-/** Why a handle had no effect: its message was claimed again or settled, or it is not a handle of this queue. */
-export type ReceiptFault = 'stale_receipt' | 'invalid_receipt'
-
-export interface FailedReceipt {
-  receiptHandle: string
-  code: ReceiptFault
-}
-
-export interface Acked {
-  acked: string[]
-  failed: FailedReceipt[]
-}
-
-export interface Nacked {
-  nacked: string[]
-  failed: FailedReceipt[]
-}
-
-export interface Extended {
-  extended: string[]
-  failed: FailedReceipt[]
-}
-
-export interface ReleaseOptions {
-  /** The message is handed out again after this time; 0 to 315,360,000. Default: 0. */
-  delaySeconds?: number | undefined
-  /** Kept as `lastError`, cut to 1,000 characters. */
-  error?: string | null | undefined
-  /** Never again: the message is dead, whatever its receive count. */
-  dead?: boolean | undefined
-}
-
-export interface RedriveOptions extends DryRun {
-  /** Only these messages, 1 to 1,000: those of them that are dead. */
-  ids?: readonly bigint[] | undefined
-  /** Maximum number of messages, 1 or more. */
-  limit?: number | undefined
-  /** Only messages that came from queues whose names begin with it. */
-  prefix?: string | undefined
-}
-
 /**
  * The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. `Body` is the type that the
  * caller says bodies have; only the `schema` of a worker checks it. `bodies: 'text'` gives `JsonText`, `'preview'` a string.
@@ -235,16 +100,23 @@ export interface Queues<Base = unknown> {
   sendMany<Body extends Base = Base>(queue: string, messages: readonly NewMessage<NoInfer<Body>>[]): Promise<Sent[]>
   /** Claims messages: until the visibility timeout expires, no other receiver gets them. None while the queue is paused. */
   receive<Body extends Base = Base>(queue: string, options?: ReceiveOptions): Promise<Message<Body>[]>
-  /** Removes, or archives, the messages of 1 to 1,000 handles: they are done. */
-  ackMany(queue: string, receiptHandles: string | readonly string[]): Promise<Acked>
-  /** Ends the claims of messages that failed: they are handed out again after a delay, or never. */
-  nackMany(queue: string, receiptHandles: string | readonly string[], options?: ReleaseOptions): Promise<Nacked>
-  /** Extends the claims to the visibility timeout, counted from now. */
-  extendMany(
-    queue: string,
-    receiptHandles: string | readonly string[],
-    options: { visibilityTimeoutSeconds: number },
-  ): Promise<Extended>
+  /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. None while paused. */
+  cycle<Body extends Base = Base>(queue: string, options?: CycleOptions): Promise<Message<Body>[]>
+  /**
+   * The message is done: removes it, or archives it. Takes the message, or its receipt handle. Throws `stale_receipt` when
+   * the claim is no longer the caller's: it was settled, or another receiver has claimed the message since.
+   */
+  ack(queue: string, message: MessageRef): Promise<void>
+  /** The message failed: it is handed out again after a delay, or never. Throws as `ack`. */
+  nack(queue: string, message: MessageRef, options?: NackOptions): Promise<void>
+  /** Extends the claim to the visibility timeout, counted from now. Throws as `ack`. */
+  extend(queue: string, message: MessageRef, options: ExtendOptions): Promise<void>
+  /** `ack` of 1 to 1,000 messages or handles; resolves to the handles that counted, and those that did not. */
+  ackMany(queue: string, messages: readonly MessageRef[]): Promise<Acked>
+  /** `nack` of 1 to 1,000 messages or handles. */
+  nackMany(queue: string, messages: readonly MessageRef[], options?: NackOptions): Promise<Nacked>
+  /** `extend` of 1 to 1,000 messages or handles. */
+  extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<Extended>
   /** Shows messages without claiming them. */
   peek<Body extends Base = Base>(queue: string, options?: PeekOptions): Promise<MessagePage<Body>>
   /** One message, in whatever state; null when the queue has none of this id. */

@@ -6,7 +6,7 @@ import type { Running, StopOptions } from '../../shared/running'
 export type { Running, StopOptions, WorkContext }
 
 /**
- * Resolving deletes the message. Throwing releases it, with the error, after a backoff; an `UnrecoverableError` makes it a
+ * Resolving acknowledges the message. Throwing returns it (`nack`), with the error, after a backoff; an `UnrecoverableError` makes it a
  * dead letter at once.
  */
 export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
@@ -23,7 +23,7 @@ export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body, M
 /** What became of the messages that were handled. */
 export interface WorkResult {
   done: number
-  /** The handler has thrown: released after a backoff, or dead. */
+  /** The handler has thrown: nacked with a backoff, or dead. */
   failed: number
 }
 

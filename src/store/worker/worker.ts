@@ -3,7 +3,7 @@
  * locks are the repository's.
  *
  * Invariants: a handler begins only while the lease of its message surely holds. Every claim that came in ends in exactly
- * one way: deleted, released, given back, or lost.
+ * one way: acked, nacked, given back, or lost.
  */
 import { RecentnError } from '../../errors'
 import { mayHaveKilled } from '../../failures'

@@ -22,9 +22,9 @@ export function describeFullQueues(context: Context): void {
       await queues().send(queue, 4)
       expect(await code(queues().send(queue, 5))).toBe('queue_full')
       const [first, second] = handlesOf(await queues().receive(queue, { limit: 2 })) as [string, string]
-      await queues().nackMany(queue, first, { dead: true })
+      await queues().nack(queue, first, { dead: true })
       expect(await code(queues().send(queue, 5))).toBe('queue_full')
-      await queues().ackMany(queue, second)
+      await queues().ack(queue, second)
       await queues().send(queue, 5)
       expect(await code(queues().send(queue, 6))).toBe('queue_full')
       await queues().update(queue, { maxMessages: 5 })

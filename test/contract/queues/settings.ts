@@ -223,7 +223,7 @@ export function describeQueueSettings(context: Context): void {
 
   describe('queues: the limit of receives', () => {
     const receiveTimes = async (queue: string, times: number) => {
-      for (let n = 0; n < times; n++) await queues().nackMany(queue, (await one(queue)).receiptHandle)
+      for (let n = 0; n < times; n++) await queues().nack(queue, (await one(queue)).receiptHandle)
     }
 
     it('is 5 where nothing is said: then the message is dead, where it is or in the dead-letter queue', async () => {
@@ -233,7 +233,7 @@ export function describeQueueSettings(context: Context): void {
         await receiveTimes(queue, 4)
         const last = await one(queue)
         expect(last).toMatchObject({ receiveCount: 5, maxReceives: 5 })
-        await queues().nackMany(queue, last.receiptHandle, { error: 'no' })
+        await queues().nack(queue, last.receiptHandle, { error: 'no' })
         expect(await queues().receive(queue)).toEqual([])
         expect(await idsIn(queue, 'dead')).toEqual(deadLetterQueue === null ? [last.id] : [])
       }

@@ -184,9 +184,9 @@ export function describeErrorNumbers(context: Context): void {
       const [message] = await store.queues.receive(queue)
       await raise(number, 'DELETE')
       const handle = (message as { receiptHandle: string }).receiptHandle
-      const deleted = await told(store.queues.ackMany(queue, handle)).finally(() => noMore('DELETE'))
+      const deleted = await told(store.queues.ackMany(queue, [handle])).finally(() => noMore('DELETE'))
       expect([received, deleted]).toEqual(Array(2).fill(['database_unavailable', true]))
-      expect((await store.queues.ackMany(queue, handle)).acked).toEqual([handle])
+      expect((await store.queues.ackMany(queue, [handle])).acked).toEqual([handle])
     })
   })
 

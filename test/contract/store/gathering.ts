@@ -70,13 +70,13 @@ export function describeGathering(context: Context): void {
     })
 
     it.each<[number, string, (store: Store, queue: string, handle: string) => Promise<unknown>]>([
-      [1, 'a delete', (store, queue, handle) => store.queues.ackMany(queue, handle)],
+      [1, 'a delete', (store, queue, handle) => store.queues.ackMany(queue, [handle])],
       [
         2,
         'an extension',
-        (store, queue, handle) => store.queues.extendMany(queue, handle, { visibilityTimeoutSeconds: 60 }),
+        (store, queue, handle) => store.queues.extendMany(queue, [handle], { visibilityTimeoutSeconds: 60 }),
       ],
-      [3, 'a release', (store, queue, handle) => store.queues.nackMany(queue, handle)],
+      [3, 'a release', (store, queue, handle) => store.queues.nackMany(queue, [handle])],
     ])('%i: %s', async (trips, _, settle) => {
       const queue = context.unique()
       await store.queues.put(queue)

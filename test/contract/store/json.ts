@@ -98,7 +98,7 @@ export function describeJson(context: Context): void {
       expect(sent(await queues().extendMany(queue, handles, settings))).toEqual(
         await rest('POST', `${path}/extend`, { receiptHandles: handles, ...settings }),
       )
-      expect(sent(await queues().ackMany(queue, handles))).toEqual({ deleted: handles, failed: [] })
+      expect(sent(await queues().ackMany(queue, handles))).toEqual({ acked: handles, failed: [] })
     })
 
     it('is of feeds, entries, changes and consumers what REST answers', async () => {

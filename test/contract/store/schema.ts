@@ -110,7 +110,7 @@ export function describeSchema(context: Context): void {
       await queues.put('q', { onDelete: 'archive' })
       for (const body of [1, 2]) await queues.send('q', body)
       const [first] = await queues.receive('q')
-      await queues.ackMany('q', first?.receiptHandle ?? '')
+      await queues.ack('q', first?.receiptHandle ?? '')
       for (let version = migrations.length; version > 1; version--) {
         expect(await versionIn(dataSource)).toBe(version)
         await dataSource.undoLastMigration({ transaction: 'none' })

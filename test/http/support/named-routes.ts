@@ -56,6 +56,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   getMessage: (side) => ({ path: `/v1/queues/${side}q/messages/${ids[`${side}q`]}`, at: ['queue'] }),
   deleteMessage: (side) => ({ path: `/v1/queues/${side}q/messages/${ids[`${side}q`]}`, at: ['queue'] }),
   receiveMessages: (side) => ({ path: `/v1/queues/${side}q/receive`, json: {}, at: ['queue'] }),
+  cycleMessages: (side) => ({ path: `/v1/queues/${side}q/cycle`, json: {}, at: ['queue'] }),
   ackMessages: (side) => ({
     path: `/v1/queues/${side}held/ack`,
     json: { receiptHandles: [ids[`${side}held`]] },

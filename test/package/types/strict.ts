@@ -51,7 +51,7 @@ type Options =
   | Parameters<Queues['send']>[2]
   | Parameters<Queues['receive']>[1]
   | Parameters<Queues['peek']>[1]
-  | Parameters<Queues['release']>[2]
+  | Parameters<Queues['nack']>[2]
   | Parameters<Queues['redrive']>[1]
   | Parameters<Queues['work']>[2]
   | Parameters<Feeds['changes']>[1]
