@@ -1,5 +1,6 @@
 import { createApp } from '../../src/http/process/app'
 import type { RecentnError } from '../../src/recentn-error'
+import { innerOf } from '../../src/store/inner'
 import { eventually, pause } from '../support/timing'
 import { type Client, clientOf, memoryStore, rawExchange, send, serving, startApp } from './support/client'
 
@@ -180,7 +181,7 @@ describe('the process', () => {
       let refused: unknown = null
       for (let left = 50; left > 0 && refused === null; left--) refused = await write().then(() => null, toCode)
       expect(refused).toBe('database_unavailable')
-      expect(store.counts().isDiskFull).toBe(true)
+      expect(innerOf(store).counts().isDiskFull).toBe(true)
     }
     // Neither of these stores anything, however long after the failure.
     await pause(2100)
@@ -195,7 +196,7 @@ describe('the process', () => {
     expect(await ready()).toEqual([200, { status: 'ok', warning }])
     await eventually(10_000, 'writes succeed again', async () => {
       await append()
-      return !store.counts().isDiskFull
+      return !innerOf(store).counts().isDiskFull
     })
     expect(await ready()).toEqual([200, { status: 'ok' }])
     expect(reports).toHaveLength(1)
