@@ -31,7 +31,6 @@ export { SequenceRepository, type Sequences } from './repositories/sequences'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema'
 export type * from './store/bound'
 export type * from './store/consumer/types'
-export type { ConnectionUse, Counted, StoreCounts, StoreTotals } from './store/counts'
 export { attachStore, openStore } from './store/open'
 export type * from './store/poller/types'
 export type {

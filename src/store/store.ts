@@ -29,6 +29,7 @@ import { SequenceRepository } from '../repositories/sequences'
 import { countsOf, type StoreCounts, type StoreTotals } from './counts'
 import { type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
+import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
 import { openLook, type StoreLook } from './look'
 import { checkedTransaction, type Report, reporter } from './options'
@@ -40,7 +41,6 @@ import type {
   FeedHandle,
   GroupHandle,
   QueueHandle,
-  Store,
   StoreFeeds,
   StoreGroups,
   StoreOptions,
@@ -57,7 +57,7 @@ interface Base {
   close(): Promise<void>
 }
 
-export class BoundStore implements Store {
+export class BoundStore implements InnerStore {
   readonly groups: StoreGroups
   readonly queues: StoreQueues
   readonly feeds: StoreFeeds
@@ -216,7 +216,7 @@ export class BoundStore implements Store {
     return this.#totals.get(count)
   }
 
-  /** @internal */ readonly mayCreate: Store['mayCreate'] = (...asked) =>
+  readonly mayCreate: InnerStore['mayCreate'] = (...asked) =>
     this.#base.database.read((reader) => mayCreate(reader, ...asked))
 
   readonly ping = (): Promise<void> => this.#base.database.read(ping)

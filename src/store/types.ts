@@ -1,6 +1,5 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import type { NamedKind } from '../fields/options'
 import type { FeedCall, GroupCall, Handle, QueueCall } from '../handles'
 import type { Feeds, Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import type { ApiKey, Keys } from '../repositories/keys/types'
@@ -11,7 +10,6 @@ import type { Sequences } from '../repositories/sequences'
 import type { Running } from '../shared/running'
 import type { BoundFeed, BoundGroup, BoundQueue } from './bound'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
-import type { StoreCounts, StoreTotals } from './counts'
 import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
 import type { Handler, Worker, WorkOptions } from './worker/types'
 
@@ -191,13 +189,9 @@ export interface StoreKeys extends Keys {
   /**
    * The key whose text (`rk_…`) this is; null when there is no such key, or it was revoked: a revocation applies within 5
    * seconds. Takes the same time whether or not the id exists. The time of use is written in the background, at most
-   * once a minute. Throws `overloaded` when too many unknown keys come at once. `patienceMs`: when the database does not
-   * answer in this time, the answer is what this process knew of the key last, however long ago, or
-   * `database_unavailable` where it knew nothing. For routes that work without a database, and may notice a revocation late.
+   * once a minute. Throws `overloaded` when too many unknown keys come at once.
    */
-  verify(key: string, options?: { patienceMs?: number | undefined }): Promise<ApiKey | null>
-  /** Whether there is a key, or ever was one, as far as it is known without waiting for the database; null if it is not. */
-  known(): boolean | null
+  verify(key: string): Promise<ApiKey | null>
 }
 
 export interface Store {
@@ -237,18 +231,6 @@ export interface Store {
     handler: PollHandler<PolledRow<T, O>>,
     options?: O,
   ): Poller
-  /**
-   * What this process has done with the store, in plain numbers; asks nobody. `createMetrics` makes Prometheus metrics of
-   * them.
-   */
-  counts(): StoreCounts
-  /**
-   * What is in all queues and feeds together. Counted along indexes, which takes the longer the more there is, and kept: an
-   * answer may be 5 seconds old, or older where counting takes long.
-   */
-  totals(): Promise<StoreTotals>
-  /** @internal Whether the name exists, or fewer than `most` names of its kind begin with `prefix`. */
-  mayCreate(kind: NamedKind, name: string, bound: { prefix: string; most: number }): Promise<boolean>
   /** Resolves when the database answers; throws `database_unavailable` if it does not, or is a member outside of its group. */
   ping(): Promise<void>
   /**

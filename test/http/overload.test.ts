@@ -1,6 +1,8 @@
 /** More appends at once than the process takes: 429 for those beyond the bound, and never a hang or a 500. */
+
 import { createApp, messagesOf } from '../../src/http/process/app'
 import { performance as storeClock } from '../../src/real-time'
+import { innerOf } from '../../src/store/inner'
 import type { Store } from '../../src/store/types'
 import { type Answer, type Client, clientOf, fresh, memoryStore, serving } from './support/client'
 
@@ -19,7 +21,7 @@ async function started(batching: object): Promise<Client & { store: Store }> {
  * 3 seconds; then they would wait for the transaction. So no time passes for the store meanwhile.
  */
 async function keptBusy(store: Store, work: () => Promise<void>): Promise<void> {
-  await store.keys.exist()
+  await innerOf(store).keys.exist()
   const clock = jest.spyOn(storeClock, 'now').mockReturnValue(storeClock.now())
   try {
     await store.transaction(work)

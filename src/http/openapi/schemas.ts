@@ -27,6 +27,7 @@ const PROBLEM: Schema = {
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string' },
     code: { enum: SERVER_CODES, description: 'A stable word for programs.' },
+    requestId: { type: 'string', description: 'The `X-Request-Id` of the answer, as the log of the server has it.' },
     errors: {
       type: 'array',
       description: 'Every fault of a refused input.',

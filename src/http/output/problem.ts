@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode, RecentnError } from '../../errors'
 import { traceOf } from '../metrics/traffic'
+import { requestIdOf } from '../request-id'
 import { deliver } from './sending'
 
 type Headers = Record<string, string>
@@ -31,7 +32,7 @@ export function problemType(code: ErrorCode, base = ''): string {
 }
 
 /** The JSON text of a problem for a router mounted at `base`. An internal error (5xx) shows its title only. */
-export function problemText(error: RecentnError, base = ''): string {
+export function problemText(error: RecentnError, base = '', requestId?: string): string {
   const { code, status } = error
   const { title } = ERRORS[code]
   return JSON.stringify({
@@ -40,6 +41,7 @@ export function problemText(error: RecentnError, base = ''): string {
     status,
     detail: status >= 500 ? title : error.message,
     code,
+    requestId,
     ...(error.faults.length > 0 && { errors: error.faults }),
   })
 }
@@ -55,7 +57,7 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
   const { status } = error
   // Express sets it to the mount of the router.
   const { baseUrl = '' } = response.req as { baseUrl?: string }
-  const text = problemText(error, baseUrl)
+  const text = problemText(error, baseUrl, requestIdOf(response.req, response))
   response.writeHead(status, {
     'Content-Type': 'application/problem+json',
     'Content-Length': Buffer.byteLength(text),

@@ -2,6 +2,7 @@
 import { type Config, isLoopback } from '../../config'
 import { RecentnError } from '../../errors'
 import { clearTimeout, delay, performance, setTimeout } from '../../real-time'
+import { innerOf } from '../../store/inner'
 import { openStore } from '../../store/open'
 import type { Store, StoreOptions } from '../../store/types'
 import { createMetrics } from '../metrics/metrics'
@@ -111,8 +112,8 @@ async function drain(server: Listening, seconds: number, { hurried }: Stopping, 
 }
 
 /** Throws unless the address is a loopback one, there are keys, or everyone is let in on purpose. */
-async function requireKeys({ keys }: Store, { host, allowAnonymous }: Config): Promise<void> {
-  const exist = await keys.exist()
+async function requireKeys(store: Store, { host, allowAnonymous }: Config): Promise<void> {
+  const exist = await innerOf(store).keys.exist()
   if (allowAnonymous || isLoopback(host) || exist) return
   throw new CannotStart(
     `HOST ${host} may be reached by others, and there is no API key yet: make one with "recentn keys create"; ` +

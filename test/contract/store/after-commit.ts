@@ -3,6 +3,7 @@ import type { Session, Tx } from '../../../src/database/engine'
 import { isInside } from '../../../src/database/inside'
 import { sessionOf } from '../../../src/database/session'
 import { attachStore, openStore, type Transaction } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, refusal } from '../context'
 
@@ -73,7 +74,7 @@ export function describeAfterCommit(context: Context): void {
       }
       const counted = () => {
         const { itemsAppended, messagesSent, messagesReceived, messagesAcked, entriesWritten, ...others } =
-          store.counts()
+          innerOf(store).counts()
         const { itemsDeduplicated, messagesDeduplicated, messagesNacked, messagesExtended } = others
         return [
           [itemsAppended, itemsDeduplicated, entriesWritten],

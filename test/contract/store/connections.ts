@@ -1,5 +1,6 @@
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm'
 import { attachStore, RecentRepository, type Store, type StoreOptions } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { soonMs } from '../../support/timing'
 import { type Context, eventually, refusal, sleep, userSource } from '../context'
 
@@ -99,7 +100,7 @@ export function describeConnections(context: Context): void {
       }
       expect(performance.now() - since).toBeLessThan(soonMs(AT_ONCE_MS))
       expect((await store.groups.append(name)).id).toBe(0n)
-      const { inUse, waiting } = store.counts().connections
+      const { inUse, waiting } = innerOf(store).counts().connections
       expect([inUse, waiting]).toEqual([0, 0])
     })
 
@@ -193,14 +194,14 @@ export function describeConnections(context: Context): void {
       try {
         await expectRefused(callsOf(store, name), 'overloaded')
         await expectRefused(waitingCallsOf(store, name), 'overloaded')
-        const { max, waiting } = store.counts().connections
+        const { max, waiting } = innerOf(store).counts().connections
         // Those that gave up have left no more places behind than waited at the same time.
         for (let n = 0; n < 3; n++) await expectRefused(callsOf(store, name), 'overloaded')
-        if (!isSqlite) expect([max, store.counts().connections.waiting]).toEqual([2, waiting])
+        if (!isSqlite) expect([max, innerOf(store).counts().connections.waiting]).toEqual([2, waiting])
       } finally {
         await end()
       }
-      const idle = () => store.counts().connections
+      const idle = () => innerOf(store).counts().connections
       await eventually(AT_ONCE_MS, 'all are free', async () => idle().inUse === 0 && idle().waiting === 0)
       for (let n = 0; n < 5; n++) await Promise.all([store.groups.append(name), store.ping(), store.groups.list()])
       expect((await store.groups.recent(name)).totalAppended).toBe(5n)

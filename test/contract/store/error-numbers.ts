@@ -1,4 +1,5 @@
 import { attachStore, type ErrorCode, type Store, type Transaction } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, eventually, refusal, userSource } from '../context'
 
@@ -78,7 +79,7 @@ export function describeErrorNumbers(context: Context): void {
       const work = (tx: Transaction) => tx.groups.append(context.unique(), { member: `error ${words}` })
       for (const each of [store, other]) await refusal(each.transaction(work, { retries: 0 }))
       await refusal(other.groups.append(context.unique(), { member: `error ${words}` }))
-      expect([store, other].map((each) => each.counts().isDiskFull)).toEqual([isFull, isFull])
+      expect([store, other].map((each) => innerOf(each).counts().isDiskFull)).toEqual([isFull, isFull])
       expect(reports).toEqual(isFull ? ['write'] : [])
     })
 
@@ -94,8 +95,8 @@ export function describeErrorNumbers(context: Context): void {
       }
       const store = await context.open()
       expect([await tries(1114), await tries(1047)]).toEqual([1, 3])
-      expect(Object.keys(store.counts().failures).sort()).toEqual(['1047', '1114'])
-      expect(store.counts().isDiskFull).toBe(true)
+      expect(Object.keys(innerOf(store).counts().failures).sort()).toEqual(['1047', '1114'])
+      expect(innerOf(store).counts().isDiskFull).toBe(true)
     })
   })
 

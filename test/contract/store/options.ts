@@ -100,9 +100,7 @@ const keyCalls = ({ keys }: Store): Calls<Store['keys']> => ({
   create: [(key) => keys.create(key)],
   list: [(options) => keys.list(options)],
   revoke: NONE,
-  exist: NONE,
-  verify: [(options) => keys.verify('rk_0000000000000000_0', options)],
-  known: NONE,
+  verify: NONE,
 })
 
 function storeCalls(store: Store): Record<string, Record<string, Call[]>> {

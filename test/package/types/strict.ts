@@ -59,7 +59,6 @@ type Options =
   | Parameters<Feeds['moveCursor']>[3]
   | Parameters<Feeds['consume']>[3]
   | Parameters<Store['keys']['create']>[0]
-  | Parameters<Store['keys']['verify']>[1]
   | Parameters<ReturnType<typeof createClient>['groups']['recent']>[1]
   | Parameters<ReturnType<typeof createClient>['groups']['append']>[1]
   | Parameters<ReturnType<typeof createClient>['groups']['watch']>[1]
