@@ -38,6 +38,7 @@ export type {
   StoreKeys,
   StoreOptions,
   StoreQueues,
+  StoreSchedules,
   Transaction,
   TransactionOptions,
 } from './store/types'

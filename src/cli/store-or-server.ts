@@ -14,15 +14,34 @@ import { type Printed, printedText } from './printed'
 import { jsonLine, printable } from './progress'
 import { serverBase } from './targets'
 
+type Definition = Parameters<Store['schedules']['put']>[1]
+
 export interface StoreOrServer {
   readonly queues: Pick<
     Store['queues'],
-    'get' | 'list' | 'peek' | 'pause' | 'resume' | 'redrive' | 'promote' | 'purge' | 'schedules' | 'unschedule'
+    | 'get'
+    | 'list'
+    | 'put'
+    | 'update'
+    | 'ensure'
+    | 'drop'
+    | 'peek'
+    | 'pause'
+    | 'resume'
+    | 'redrive'
+    | 'promote'
+    | 'purge'
   > & {
     message(queue: string, id: bigint): ReturnType<Store['queues']['message']>
-    getSchedule(schedule: string): ReturnType<Store['queues']['getSchedule']>
   }
-  readonly groups: Pick<Store['groups'], 'get' | 'list' | 'recent'>
+  readonly schedules: Pick<Store['schedules'], 'list' | 'drop'> & {
+    get(schedule: string): ReturnType<Store['schedules']['get']>
+    put(schedule: string, definition: Definition): ReturnType<Store['schedules']['put']>
+    update(schedule: string, changes: Partial<Definition>): ReturnType<Store['schedules']['update']>
+    ensure(schedule: string, definition: Definition): ReturnType<Store['schedules']['ensure']>
+  }
+  readonly policies: Store['policies']
+  readonly groups: Pick<Store['groups'], 'get' | 'list' | 'put' | 'update' | 'ensure' | 'drop' | 'recent'>
   readonly feeds: Pick<Store['feeds'], 'status' | 'list' | 'changes'>
   /** For people: where the data is. */
   readonly location: string
@@ -141,8 +160,8 @@ async function atDatabase({ databaseUrl: url, tablePrefix, defaultCapacity }: Co
 }
 
 function atServer(url: string, key = process.env.RECENTN_KEY || undefined): StoreOrServer {
-  const { queues, groups, feeds } = createClient({ baseUrl: serverBase(url).href, key })
-  return { queues, groups, feeds, location: url, close: async () => {} }
+  const client = createClient({ baseUrl: serverBase(url).href, key })
+  return { ...client, location: url, close: async () => {} }
 }
 
 /** The error of a server: its text must not control the terminal, and it says what to do. */

@@ -2,18 +2,17 @@
 
 import type { AsJson } from '../schema'
 import * as operations from './operations'
-import { type CallOptions, everyOf, parted, type Transport } from './transport'
+import { SettingsCalls, type SettingsNames } from './settings'
+import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport } from './transport'
 import type Wire from './wire'
 import type {
   AckedReceipts,
   Extend,
   ExtendedReceipts,
-  ListedSchedule,
   Message,
   MessagePage,
   NackedReceipts,
   NewMessage,
-  NewSchedule,
   PeekedMessage,
   Purge,
   Queue,
@@ -24,8 +23,6 @@ import type {
   Receive,
   Redrive,
   Release,
-  Schedule,
-  SchedulePage,
   Sent,
   SentMany,
 } from './wire'
@@ -37,41 +34,28 @@ export type ExtendOptions = Omit<Extend, 'receiptHandles'> & CallOptions
 export type RedriveOptions = Redrive & CallOptions
 export type PurgeOptions = Purge & CallOptions
 export type PeekOptions = Wire['peekMessages']['query'] & CallOptions
-export type ScheduleListOptions = Wire['listSchedules']['query'] & CallOptions
 export type QueueListOptions = Wire['listQueues']['query'] & CallOptions
 
+interface QueueKind {
+  shown: QueueStatus
+  stored: Queue
+  put: [settings?: QueueSettings, options?: SettingsOptions]
+  ensure: [settings?: QueueSettings, options?: CallOptions]
+  changes: QueueChanges
+  listed: QueueStatus
+  page: QueuePage
+  range: QueueListOptions
+}
+
+const QUEUES: SettingsNames = { many: 'queues', absent: 'queue_not_found', shape: operations.queueShape }
+
 /** `Body` is the type that the caller says bodies have: nothing checks it. */
-export class QueueCalls<Base = unknown> {
+export class QueueCalls<Base = unknown> extends SettingsCalls<QueueKind> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
+    super(transport, QUEUES)
     this.#transport = transport
-  }
-
-  /** The settings and counts; null if the queue does not exist. */
-  get(queue: string, options?: CallOptions): Promise<QueueStatus | null> {
-    return this.#transport.valueOrNull(operations.getQueue, { path: { queue } }, 'queue_not_found', options)
-  }
-
-  /** Creates the queue, or replaces all of its settings: one that is left out gets its default. A pause stays. */
-  async put(queue: string, settings: QueueSettings = {}, options?: CallOptions): Promise<Queue & { created: boolean }> {
-    const parts = { path: { queue }, body: settings }
-    return this.#transport.made(operations.putQueue, parts, options)
-  }
-
-  /** Creates the queue with these settings, and leaves a queue that exists unchanged. */
-  async ensure(
-    queue: string,
-    settings: QueueSettings = {},
-    options?: CallOptions,
-  ): Promise<Queue & { created: boolean }> {
-    const parts = { path: { queue }, body: settings }
-    return this.#transport.made(operations.ensureQueue, parts, { repeat: 'safe', ...options })
-  }
-
-  /** Changes the given settings and no others. Throws `queue_not_found`. */
-  update(queue: string, settings: QueueChanges, options?: CallOptions): Promise<Queue> {
-    return this.#transport.value(operations.updateQueue, { path: { queue }, body: settings }, options)
   }
 
   /** Until `resume`, messages can be sent but receives get none. Repeatable. Throws `queue_not_found`. */
@@ -82,22 +66,6 @@ export class QueueCalls<Base = unknown> {
   /** Ends a pause; waiting receives get messages at once. Repeatable. Throws `queue_not_found`. */
   resume(queue: string, options?: CallOptions): Promise<Queue> {
     return this.#transport.value(operations.resumeQueue, { path: { queue }, body: {} }, { repeat: 'safe', ...options })
-  }
-
-  /** Deletes the queue and its messages; false if there was none. Throws `queue_in_use`. */
-  drop(queue: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.deleteQueue, { path: { queue } }, 'queue_not_found', options)
-  }
-
-  /** A page of queues, by name. */
-  list(options: QueueListOptions = {}): Promise<QueuePage> {
-    const [query, call] = parted(options)
-    return this.#transport.value(operations.listQueues, { query }, call)
-  }
-
-  /** All queues by name, in pages of `limit`. */
-  all(options: QueueListOptions = {}): AsyncGenerator<QueueStatus, void, undefined> {
-    return everyOf((page) => this.list(page), 'queues', options)
   }
 
   /**
@@ -211,48 +179,6 @@ export class QueueCalls<Base = unknown> {
   purge(queue: string, options: PurgeOptions = {}): Promise<{ deleted: number }> {
     const [body, call] = parted(options)
     return this.#transport.value(operations.purgeQueue, { path: { queue }, body }, { repeat: 'parts', ...call })
-  }
-
-  /**
-   * Creates the schedule, or replaces the one of this name. While `cron`, `everySeconds` and `timeZone` stay the same, its
-   * next tick stays too. Throws `queue_not_found`.
-   */
-  async schedule<Body extends Base = Base>(
-    schedule: string,
-    definition: NewSchedule<NoInfer<Body>>,
-    options?: CallOptions,
-  ): Promise<Schedule<Body> & { created: boolean }> {
-    const parts = { path: { schedule }, body: definition }
-    return this.#transport.made(operations.putSchedule, parts, options) as Promise<
-      Schedule<Body> & { created: boolean }
-    >
-  }
-
-  /** Null if there is no such schedule. */
-  getSchedule<Body extends Base = Base>(schedule: string, options?: CallOptions): Promise<Schedule<Body> | null> {
-    const found = this.#transport.valueOrNull(
-      operations.getSchedule,
-      { path: { schedule } },
-      'schedule_not_found',
-      options,
-    )
-    return found as Promise<Schedule<Body> | null>
-  }
-
-  /** A page of schedules by name, without their bodies. */
-  schedules(options: ScheduleListOptions = {}): Promise<SchedulePage> {
-    const [query, call] = parted(options)
-    return this.#transport.value(operations.listSchedules, { query }, call)
-  }
-
-  /** All schedules by name, in pages of `limit`. */
-  allSchedules(options: ScheduleListOptions = {}): AsyncGenerator<ListedSchedule, void, undefined> {
-    return everyOf((page) => this.schedules(page), 'schedules', options)
-  }
-
-  /** Ends the schedule; false if there was none. Messages that it has sent stay. */
-  unschedule(schedule: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.deleteSchedule, { path: { schedule } }, 'schedule_not_found', options)
   }
 }
 

@@ -16,17 +16,17 @@ export const queueSteps: readonly Step[] = [
   ['send', () => [{ to: 'ann' }, { priority: 3 }]],
   ['sendMany', () => [[{ body: { to: 'bob' }, delaySeconds: 60 }, { body: { to: 'cid' } }]]],
   ['peek', () => [{ state: 'delayed' }]],
-  ['getMessage', ({ send }) => [(send as { id: bigint }).id]],
+  ['message', ({ send }) => [(send as { id: bigint }).id]],
   ['receive', () => [{ limit: 2 }]],
-  ['extend', ({ receive }) => [handleIn(receive, 0), { visibilityTimeoutSeconds: 90 }]],
-  ['release', ({ receive }) => [handleIn(receive, 0), { dead: true, error: 'no such mailbox' }]],
-  ['delete', ({ receive }) => [handleIn(receive, 1)]],
+  ['extendMany', ({ receive }) => [handleIn(receive, 0), { visibilityTimeoutSeconds: 90 }]],
+  ['nackMany', ({ receive }) => [handleIn(receive, 0), { dead: true, error: 'no such mailbox' }]],
+  ['ackMany', ({ receive }) => [handleIn(receive, 1)]],
   ['redrive'],
   ['promote', ({ send }) => [[(send as { id: bigint }).id]]],
-  ['deleteMessage', ({ send }) => [(send as { id: bigint }).id]],
+  ['remove', ({ send }) => [(send as { id: bigint }).id]],
   ['purge'],
   ['get'],
-  ['deleteQueue'],
+  ['drop'],
 ]
 
 function handleIn(received: unknown, at: number): string {
@@ -43,7 +43,9 @@ export const groupSteps: readonly Step[] = [
   ['remove', () => [0n]],
   ['get'],
   ['clear'],
-  ['delete'],
+  ['update', () => [{ capacity: null }]],
+  ['ensure', () => [{}]],
+  ['drop'],
 ]
 
 export const feedSteps: readonly Step[] = [
@@ -53,11 +55,11 @@ export const feedSteps: readonly Step[] = [
   ['delete', () => ['bob']],
   ['republish', () => [{ keys: ['ann'] }]],
   ['changes'],
-  ['putConsumer', () => ['search', 0n]],
-  ['getConsumer', () => ['search']],
-  ['deleteConsumer', () => ['search']],
-  ['getFeed'],
-  ['deleteFeed'],
+  ['moveCursor', () => ['search', 0n]],
+  ['cursor', () => ['search']],
+  ['dropCursor', () => ['search']],
+  ['status'],
+  ['drop'],
 ]
 
 /** Takes the steps in both ways, and compares what they answer. */
@@ -83,5 +85,5 @@ function plain(answer: unknown, name: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/"(id|receiptHandle|tag)":"[^"]*"/g, '"$1":"…"')
     .replaceAll(/"(oldest\w*Seconds)":[\d.]+/g, '"$1":0')
-    .replaceAll(/"(released|deleted|extended)":\["[^"]*"\]/g, '"$1":["…"]')
+    .replaceAll(/"(acked|nacked|extended)":\["[^"]*"\]/g, '"$1":["…"]')
 }

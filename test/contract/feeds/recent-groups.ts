@@ -95,7 +95,7 @@ export function describeRecentGroupsFeed(context: Context): void {
     it.each(['with the option', 'without it'])('has a group whose items expire, by a store %s', async (which) => {
       const writer = which === 'without it' ? plain : store
       const [own, byPolicy] = [context.unique('own'), context.unique('p')]
-      await writer.groups.putPolicy(byPolicy, { capacity: 5, mode: 'history', ttlSeconds: 20 })
+      await writer.policies.put(byPolicy, { capacity: 5, mode: 'history', ttlSeconds: 20 })
       await writer.groups.put(own, { ttlSeconds: 20 })
       await writer.groups.appendMany([{ group: own }, { group: `${byPolicy}g` }])
       expect(await seen()).toEqual({ [own]: '1', [`${byPolicy}g`]: '1' })
@@ -110,11 +110,11 @@ export function describeRecentGroupsFeed(context: Context): void {
       const prefix = context.unique('p')
       const names = range(1, 3).map((n) => `${prefix}${n}`)
       await seen()
-      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 1000 })
+      await context.store.policies.put(prefix, { capacity: 5, mode: 'history', ttlSeconds: 1000 })
       await groups().appendMany(names.flatMap((group) => [{ group }, { group }]))
       await swept(store)
       expect(await seen()).toEqual(Object.fromEntries(names.map((group) => [group, '2'])))
-      await groups().putPolicy(prefix, { capacity: 4, mode: 'history', ttlSeconds: 20 })
+      await context.store.policies.put(prefix, { capacity: 4, mode: 'history', ttlSeconds: 20 })
       await swept(store)
       expect(await seen()).toEqual({})
       // Its head still says that there is something to look for.
