@@ -237,7 +237,7 @@ describe('paths and queries', () => {
     [QUEUE, 'GET, HEAD, PUT, DELETE, PATCH, OPTIONS'],
     [MESSAGES, 'POST, GET, HEAD, OPTIONS'],
     [`${MESSAGES}/1`, 'GET, HEAD, DELETE, OPTIONS'],
-    ...['receive', 'ack', 'nack', 'extend', 'redrive', 'purge', 'pause', 'resume', 'ensure'].map((what) => [
+    ...['receive', 'ack', 'nack', 'extend', 'redrive', 'purge', 'pause', 'resume'].map((what) => [
       `${QUEUE}/${what}`,
       'POST, OPTIONS',
     ]),
