@@ -13,7 +13,7 @@ const TYPE_OF = { bigint: 'bigint', time: 'Date' }
 const PLAIN = { string: 'string', boolean: 'boolean', null: 'null', integer: 'number', number: 'number' }
 
 /** Header parameters that the client sends by itself. */
-const KNOWN_HEADERS = ['If-None-Match', 'Last-Event-ID']
+const KNOWN_HEADERS = ['If-Match', 'If-None-Match', 'Last-Event-ID']
 
 const nameOf = (ref) => ref.split('/').at(-1)
 const joined = (list, separator = '') => list.join(separator)

@@ -37,9 +37,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     fix: 'List the policies. A policy is found by its whole prefix, not by the name of a group.',
   },
   queue_not_found: {
-    means:
-      'No queue has this name. With faults and status 400, the body names a queue that does not exist: a dead-letter queue, or that of a schedule.',
-    fix: 'Create the queue first, with `ensure`. Create a dead-letter queue before the queues that name it.',
+    means: 'No queue has this name. With faults, it is the queue that a schedule is to send to.',
+    fix: 'Create the queue first, with `ensure`.',
   },
   message_not_found: {
     means:
@@ -64,8 +63,13 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   settings_changed: {
     means:
-      'The request said in `replaces` which settings it replaces, and they have changed since. Nothing was changed.',
-    fix: 'Read the settings again, decide whether the change still makes sense, and put it with these as `replaces`.',
+      'The request has the tag of settings in `If-Match` (in the library `ifTag`), and they have another one by now, or do not exist. Nothing was changed.',
+    fix: 'Read the settings again, decide whether the change still makes sense, and send it with the new tag.',
+  },
+  already_exists: {
+    means:
+      'Only over HTTP: a `PUT` with `If-None-Match: *` creates, and there is one of this name already. It is unchanged; `existing` shows it.',
+    fix: 'Nothing, where it only has to exist. To change it, send a `PATCH`, or a `PUT` without the header.',
   },
   queue_in_use: {
     means: 'Another queue names this one as its dead-letter queue, so it cannot be dropped.',
@@ -81,6 +85,10 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
       'Access is confined to a prefix, and as many queues, schedules, policies or feeds as the server allows have names that ' +
       'begin with it. Nothing was created.',
     fix: 'Drop those that are not needed. The message names the setting of the server, which its operator may raise.',
+  },
+  dead_letter_queue_not_found: {
+    means: 'The settings of the queue name a dead-letter queue that does not exist.',
+    fix: 'Create a dead-letter queue before the queues that name it.',
   },
   dead_letter_cycle: {
     means: 'With these settings a dead letter would return to the queue in which it died.',

@@ -46,6 +46,7 @@ export type {
   StoreKeys,
   StoreOptions,
   StoreQueues,
+  StoreSchedules,
   Transaction,
   TransactionOptions,
 } from './store/types'

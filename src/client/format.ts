@@ -147,8 +147,9 @@ function prototypeOf(shape: FieldShapes): object {
   const known = prototypes.get(shape)
   if (known !== undefined) return known
   const toJSON = function (this: Fields): unknown {
-    // The methods add these three from the status and the headers.
-    const { appended, created, tag, ...body } = this
+    // The methods add these from the status and the headers; settings have a tag of their own.
+    const { appended, created, ...body } = this
+    if (shape.nextBefore) delete body.tag
     return encoded(body, shape)
   }
   const made = Object.create(Object.prototype, { toJSON: { value: toJSON } })
@@ -194,6 +195,7 @@ export function errorOf(status: number, headers: Headers, text: string): Recentn
     requestId: headers.get('X-Request-Id') ?? undefined,
     retryAfterSeconds: retryAfterOf(headers),
     faults: problem?.errors,
+    cause: problem?.existing,
   })
 }
 

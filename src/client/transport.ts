@@ -3,6 +3,7 @@ import type { ErrorCode } from '../error-codes'
 import { invalidInput, RecentnError } from '../recentn-error'
 import {
   answerOf,
+  decoded,
   type Operation,
   type OperationId,
   type PartsOf,
@@ -19,6 +20,14 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
   /** In place of the client's. */
   timeoutSeconds?: number | undefined
+}
+
+export interface SettingsOptions extends CallOptions {
+  /**
+   * The `tag` of the settings that the caller has read; `'*'` is any. If they have another one by now, or do not exist, nothing
+   * changes, and the call throws `settings_changed`.
+   */
+  ifTag?: string | undefined
 }
 
 export interface Conduct extends CallOptions {
@@ -77,14 +86,41 @@ export class Transport {
     return (await this.call(operation, parts, conduct)).value
   }
 
-  /** What was put, and whether it was made by that. */
-  async made<Id extends OperationId>(
+  /** The answer to a change of settings, of those only that have the tag `ifTag`: a call that arrived twice would find another. */
+  async change<Id extends OperationId>(
     operation: Operation<Id>,
     parts: PartsOf<Id>,
-    conduct?: Conduct,
+    { ifTag, ...call }: SettingsOptions = {},
+  ): Promise<WireAnswer<Wire[Id]['answer']>> {
+    if (ifTag === undefined) return this.call(operation, parts, { repeat: 'safe', ...call })
+    const headers = { 'If-Match': `"${ifTag}"` }
+    return this.call(operation, { ...parts, headers }, { repeat: 'once', ...call })
+  }
+
+  /** What was put, and whether it was made by that. */
+  async put<Id extends OperationId>(
+    operation: Operation<Id>,
+    parts: PartsOf<Id>,
+    options?: SettingsOptions,
   ): Promise<Wire[Id]['answer'] & { created: boolean }> {
-    const { status, value } = await this.call(operation, parts, conduct)
+    const { status, value } = await this.change(operation, parts, options)
     return Object.assign(value as Wire[Id]['answer'] & object, { created: status === 201 })
+  }
+
+  /** The same where there is none; otherwise what is there. */
+  async ensure<Id extends OperationId>(
+    operation: Operation<Id>,
+    parts: PartsOf<Id>,
+    options?: CallOptions,
+  ): Promise<Wire[Id]['answer'] & { created: boolean }> {
+    try {
+      return await this.put(operation, { ...parts, headers: { 'If-None-Match': '*' } }, options)
+    } catch (error) {
+      const { code, cause } = error as RecentnError
+      if (code !== 'already_exists' || !cause) throw error
+      const there = decoded(cause, operation.answer ?? {}) as Wire[Id]['answer'] & object
+      return Object.assign(there, { created: false })
+    }
   }
 
   /** Null in place of the error `absent`, which says that there is no such thing. */

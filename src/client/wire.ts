@@ -64,7 +64,7 @@ export interface Recent<Payload = unknown> {
 }
 
 export interface RecentMany<Payload = unknown> {
-  groups: { group: string; capacity: number; mode: 'history' | 'distinct'; totalAppended: bigint; items: Item<Payload>[]; nextBefore?: bigint | undefined }[]
+  groups: Recent<Payload>[]
 }
 
 export interface GroupRemoved {
@@ -94,16 +94,15 @@ export interface OwnSettings {
   forgetEmptySeconds?: number | null | undefined
 }
 
-export interface NewSettings {
+/** What is left out stays as it is; with null a setting follows the policy again. */
+export interface GroupChanges {
   /** 1 to 10000. */
   capacity?: number | null | undefined
   mode?: 'history' | 'distinct' | null | undefined
   /** 1 to 315360000000. */
   ttlSeconds?: number | null | undefined
-  /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
+  /** Seconds after which a group without items is forgotten. 1 to 315360000000. */
   forgetEmptySeconds?: number | null | undefined
-  /** The group's own settings as the caller knows them; null: there is no such group. Where they are others by now, nothing is changed, and the answer is 409 `settings_changed`. Without it they are replaced whatever they are. */
-  replaces?: OwnSettings | null | undefined
 }
 
 export interface PolicySettings {
@@ -116,16 +115,14 @@ export interface PolicySettings {
   forgetEmptySeconds?: number | null | undefined
 }
 
-export interface NewPolicy {
+export interface PolicyChanges {
   /** 1 to 10000. */
-  capacity: number
-  mode: 'history' | 'distinct'
+  capacity?: number | undefined
+  mode?: 'history' | 'distinct' | undefined
   /** 1 to 315360000000. */
   ttlSeconds?: number | null | undefined
   /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
   forgetEmptySeconds?: number | null | undefined
-  /** The policy as the caller knows it; null: there is none. Where it is another one by now, nothing is changed, and the answer is 409 `settings_changed`. Without it the policy is replaced whatever it is. */
-  replaces?: PolicySettings | null | undefined
 }
 
 export interface Group {
@@ -141,6 +138,8 @@ export interface Group {
   own: { capacity?: number | undefined; mode?: 'history' | 'distinct' | undefined; ttlSeconds?: number | null | undefined; forgetEmptySeconds?: number | null | undefined }
   /** The prefix of the policy that gives the other settings; null if they are the defaults. */
   policy: string | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
   totalAppended: bigint
   createdAt: Date
 }
@@ -159,6 +158,8 @@ export interface Policy {
   ttlSeconds: number | null
   /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
   forgetEmptySeconds: number | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
 }
 
 export interface PolicyPage {
@@ -216,6 +217,8 @@ export interface Queue {
   groupConcurrency: number | null
   /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit, which is what it is when left out. 1 to 10000000. */
   maxMessages: number | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
   /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
@@ -237,6 +240,8 @@ export interface QueueStatus {
   groupConcurrency: number | null
   /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit, which is what it is when left out. 1 to 10000000. */
   maxMessages: number | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
   /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
@@ -480,6 +485,33 @@ export interface NewSchedule<Body = unknown> {
   attributes?: Readonly<Record<string, string>> | null | undefined
 }
 
+/** What is left out stays as it is. */
+export interface ScheduleChanges<Body = unknown> {
+  /** The queue that gets the messages. It must exist. */
+  queue?: string | undefined
+  /** A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. Either this or `everySeconds`. */
+  cron?: string | null | undefined
+  /** The time between two ticks. Either this or `cron`. 1 to 315360000. */
+  everySeconds?: number | null | undefined
+  /** The IANA name of the time zone of `cron`; `UTC` when left out. */
+  timeZone?: string | null | undefined
+  missed?: 'send-once' | 'skip' | undefined
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  body?: Body | undefined
+  /** 0 to 315360000. */
+  delaySeconds?: number | undefined
+  /** In place of the queue's, where a receive asks for none. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null | undefined
+  /** In place of the queue's. Null is no limit; the queue's when left out. 1 to 1000000. */
+  maxReceives?: number | null | undefined
+  /** -1000 to 1000. */
+  priority?: number | undefined
+  /** Messages of one group take turns with those of other groups. Those without one share one. */
+  messageGroup?: string | null | undefined
+  /** Up to 14. Each message also has `recentn.schedule`, the name of the schedule, and `recentn.tick`, the planned time. */
+  attributes?: Readonly<Record<string, string>> | null | undefined
+}
+
 export interface Schedule<Body = unknown> {
   schedule: string
   queue: string
@@ -508,6 +540,8 @@ export interface Schedule<Body = unknown> {
   lastSentAt: Date | null
   /** Why the next tick could not be sent so far; it is tried again each minute. */
   lastError: string | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
   createdAt: Date
   /** Any JSON value. */
   body: Body
@@ -541,6 +575,8 @@ export interface ListedSchedule {
   lastSentAt: Date | null
   /** Why the next tick could not be sent so far; it is tried again each minute. */
   lastError: string | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
   createdAt: Date
 }
 
@@ -636,7 +672,7 @@ export interface FeedPage {
 }
 
 /** Problem details, RFC 9457. */
-export interface Problem {
+export interface Problem<Existing = unknown> {
   /** The address of the code in the error reference, relative to the request. */
   type: string
   title: string
@@ -644,11 +680,13 @@ export interface Problem {
   status: number
   detail: string
   /** A stable word for programs. */
-  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'stale_receipt' | 'invalid_receipt' | 'queue_in_use' | 'queue_full' | 'too_many' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'misuse' | 'internal'
+  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'already_exists' | 'stale_receipt' | 'invalid_receipt' | 'queue_in_use' | 'queue_full' | 'too_many' | 'dead_letter_queue_not_found' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'misuse' | 'internal'
   /** The `X-Request-Id` of the answer, as the log of the server has it. */
   requestId?: string | undefined
   /** Every fault of a refused input. */
   errors?: { pointer?: string | undefined; parameter?: string | undefined; detail: string }[] | undefined
+  /** Only with `already_exists`: what is there, if the key may see it. */
+  existing?: Existing | undefined
 }
 
 type Nothing = Record<never, never>
@@ -772,7 +810,17 @@ interface Wire {
       group: string
     }
     query: Nothing
-    body: NewSettings
+    body: OwnSettings
+    answer: Group
+  }
+  /** Change some of a group's own settings: `PATCH /v1/groups/{group}` */
+  updateGroup: {
+    path: {
+      /** The group. */
+      group: string
+    }
+    query: Nothing
+    body: GroupChanges
     answer: Group
   }
   /** Delete a group with its items: `DELETE /v1/groups/{group}` */
@@ -861,7 +909,17 @@ interface Wire {
       prefix: string
     }
     query: Nothing
-    body: NewPolicy
+    body: PolicySettings
+    answer: Policy
+  }
+  /** Change some settings of a policy: `PATCH /v1/policies/{prefix}` */
+  updatePolicy: {
+    path: {
+      /** The prefix of the groups' names. */
+      prefix: string
+    }
+    query: Nothing
+    body: PolicyChanges
     answer: Policy
   }
   /** Delete a policy: `DELETE /v1/policies/{prefix}` */
@@ -957,16 +1015,6 @@ interface Wire {
     query: Nothing
     body: Purge
     answer: Deleted
-  }
-  /** Create a queue if it does not exist: `POST /v1/queues/{queue}/ensure` */
-  ensureQueue: {
-    path: {
-      /** The queue. */
-      queue: string
-    }
-    query: Nothing
-    body: QueueSettings
-    answer: Queue
   }
   /** Pause a queue: `POST /v1/queues/{queue}/pause` */
   pauseQueue: {
@@ -1123,6 +1171,16 @@ interface Wire {
     }
     query: Nothing
     body: NewSchedule
+    answer: Schedule
+  }
+  /** Change some of what a schedule sends, or when: `PATCH /v1/schedules/{schedule}` */
+  updateSchedule: {
+    path: {
+      /** The schedule. */
+      schedule: string
+    }
+    query: Nothing
+    body: ScheduleChanges
     answer: Schedule
   }
   /** End a schedule: `DELETE /v1/schedules/{schedule}` */

@@ -25,8 +25,6 @@ export interface Field<T = unknown> {
   readonly isJson?: true
   /** What each element of a list is. */
   readonly element?: Field | Body
-  /** The definition of an object inside another one. */
-  readonly body?: Body
   /** For TypeScript only. */
   readonly type?: T
 }
@@ -134,11 +132,6 @@ export function body<M extends Members>(name: string, members: M, description?: 
     additionalProperties: false,
   }
   return { name, members, rules: rulesOf(members), schema: described(schema, description) }
-}
-
-/** An object of this definition inside of another one. Its members are judged one by one, so that each fault has its place. */
-export function inside<M extends Members>(definition: Body<M>): Field<InputOf<M>> {
-  return { fault: () => null, schema: ref(definition.name), body: definition }
 }
 
 /** A list of 1 to `max`. Its elements are judged one by one, so that each fault has its place. */

@@ -1,5 +1,5 @@
 /** What groups of recent items are given. */
-import { body, type Field, inside, list, nullable, optional, required, rulesOf, stated } from './field'
+import { body, type Field, list, notNull, nullable, optional, required, rulesOf, stated } from './field'
 import {
   ANSWER_BYTES,
   defaulted,
@@ -39,37 +39,29 @@ export const BATCH = body('Batch', { items: required(list(NEW_GROUP_ITEM, MAX_BA
 export const CAPACITY = whole(1, MAX_CAPACITY)
 export const MODE = oneOf(MODES)
 export const TTL_SECONDS = whole(1, MAX_TTL_SECONDS)
+const FORGETTING = 'Seconds after which a group without items is forgotten'
 const times = {
   ttlSeconds: nullable(TTL_SECONDS),
-  forgetEmptySeconds: nullable(
-    TTL_SECONDS,
-    'Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0.',
-  ),
+  forgetEmptySeconds: nullable(TTL_SECONDS, `${FORGETTING}; null: never. Made again, it begins at id 0.`),
 }
 
 export const OWN_SETTINGS = body('OwnSettings', { capacity: optional(CAPACITY), mode: optional(MODE), ...times })
-export const NEW_SETTINGS = body('NewSettings', {
-  ...OWN_SETTINGS.members,
-  replaces: nullable(
-    inside(OWN_SETTINGS),
-    "The group's own settings as the caller knows them; null: there is no such group. Where they are others by now, " +
-      'nothing is changed, and the answer is 409 `settings_changed`. Without it they are replaced whatever they are.',
-  ),
-})
+export const GROUP_CHANGES = body(
+  'GroupChanges',
+  {
+    capacity: nullable(CAPACITY),
+    mode: nullable(MODE),
+    ttlSeconds: nullable(TTL_SECONDS),
+    forgetEmptySeconds: nullable(TTL_SECONDS, `${FORGETTING}.`),
+  },
+  'What is left out stays as it is; with null a setting follows the policy again.',
+)
 export const POLICY_SETTINGS = body('PolicySettings', {
   capacity: required(stated(CAPACITY)),
   mode: required(stated(MODE)),
   ...times,
 })
-export const NEW_POLICY = body('NewPolicy', {
-  ...POLICY_SETTINGS.members,
-  replaces: nullable(
-    inside(POLICY_SETTINGS),
-    'The policy as the caller knows it; null: there is none. Where it is another one by now, nothing is changed, and ' +
-      'the answer is 409 `settings_changed`. Without it the policy is replaced whatever it is.',
-  ),
-})
-export const REPLACING_RULES = rulesOf({ replaces: nullable(inside(OWN_SETTINGS)) })
+export const POLICY_CHANGES = body('PolicyChanges', { capacity: notNull(CAPACITY), mode: notNull(MODE), ...times })
 
 const EXCLUDED: Field<readonly string[]> = {
   fault(value) {

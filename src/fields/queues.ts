@@ -47,7 +47,7 @@ export function ranOutError(receives: number): string {
 
 const visibility = (description?: string) => whole(0, MAX_VISIBILITY_SECONDS, description)
 export const VISIBILITY_SECONDS = visibility()
-const DELAY_SECONDS = whole(0, MAX_DELAY_SECONDS)
+export const DELAY_SECONDS = whole(0, MAX_DELAY_SECONDS)
 export const PRIORITY = whole(-1000, 1000)
 const RECEIVES = whole(1, 1_000_000)
 /** A limit that is not null. */
@@ -88,6 +88,15 @@ export const QUEUE_SETTINGS = body('QueueSettings', {
   maxMessages: nullable(MAX_MESSAGES, `${ROOM}, which is what it is when left out.`),
   paused,
 })
+export const QUEUE_DEFAULTS = {
+  visibilityTimeoutSeconds: 30,
+  maxReceives: DEFAULT_MAX_RECEIVES,
+  deadLetterQueue: null,
+  onDelete: 'remove',
+  retentionSeconds: null,
+  groupConcurrency: null,
+  maxMessages: null,
+} as const
 /** Those that are left out stay as they are. */
 export const QUEUE_CHANGES = body('QueueChanges', {
   visibilityTimeoutSeconds: notNull(VISIBILITY_SECONDS, `${HELD}.`),

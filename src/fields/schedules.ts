@@ -1,8 +1,8 @@
 /** What schedules are given: when messages are sent, and what they say. */
 import type { Fault } from '../errors'
 import { wallClockMs } from '../real-time'
-import { body, type Field, nullable, optional, refused, required, rulesOf } from './field'
-import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, sendOptions } from './queues'
+import { body, type Field, notNull, nullable, optional, refused, required, rulesOf } from './field'
+import { attributesField, DELAY_SECONDS, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, PRIORITY, sendOptions } from './queues'
 import { defaulted, NAME, oneOf, PREFIX, page, VALUE, whole } from './rules'
 import { cronFault, MISSED, silenceFault, timeZoneFault } from './ticks'
 
@@ -53,6 +53,20 @@ export const NEW_SCHEDULE = body('NewSchedule', {
   ),
   dedupId: refused('must not be given: each tick is sent once'),
 })
+
+export const SCHEDULE_CHANGES = body(
+  'ScheduleChanges',
+  {
+    ...NEW_SCHEDULE.members,
+    queue: notNull(NAME, 'The queue that gets the messages. It must exist.'),
+    missed: notNull(oneOf(MISSED)),
+    delaySeconds: notNull(DELAY_SECONDS),
+    priority: notNull(PRIORITY),
+    // Null is a value.
+    body: { ...optional(VALUE), null: 'value', schema: VALUE.schema } as const,
+  },
+  'What is left out stays as it is.',
+)
 
 interface TimingGiven {
   cron?: unknown

@@ -24,7 +24,7 @@ import { marks } from '../repositories/writers'
 import type { StoreLook } from './look'
 import { StartedWork } from './running'
 import { Scheduler } from './scheduler/scheduler'
-import type { BackgroundWork, StoreQueues } from './types'
+import type { BackgroundWork, StoreQueues, StoreSchedules } from './types'
 import { WorkCounts } from './work-counts'
 import type { Handler, WorkOptions } from './worker/types'
 import { type QueueWorker, startWorker } from './worker/worker'
@@ -66,12 +66,13 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     counts,
   })
   memory.listenToSchedules(() => scheduler.wake())
-  const tick: StoreQueues['tick'] = async () => {
+  const tick: StoreSchedules['tick'] = async () => {
     guard?.()
     return scheduler.tick()
   }
   return {
-    queues: Object.assign(repository, schedulesOn(session, memory), { work, tick }) as StoreQueues,
+    queues: Object.assign(repository, { work }) as StoreQueues,
+    schedules: { ...schedulesOn(session, memory), tick } as StoreSchedules,
     /** One round of the sweeper; `all`: removals, too, which not every round makes. */
     sweep: (how?: { all?: boolean }) => sweepQueues(session, memory, how),
     /** Sends what schedules have due, unless that is turned off. */

@@ -41,6 +41,7 @@ import type {
   FeedHandle,
   GroupHandle,
   QueueHandle,
+  Store,
   StoreFeeds,
   StoreGroups,
   StoreOptions,
@@ -59,7 +60,9 @@ interface Base {
 
 export class BoundStore implements InnerStore {
   readonly groups: StoreGroups
+  readonly policies: Store['policies']
   readonly queues: StoreQueues
+  readonly schedules: Store['schedules']
   readonly feeds: StoreFeeds
   readonly sequences: SequenceRepository
   readonly keys: KnownKeys
@@ -99,7 +102,9 @@ export class BoundStore implements InnerStore {
     this.#look = openLook(database)
     this.opened = this.#open()
     this.groups = this.opened.groups.groups
+    this.policies = this.opened.groups.policies
     this.queues = this.opened.queues.queues
+    this.schedules = this.opened.queues.schedules
     this.feeds = this.opened.feeds.feeds
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
@@ -145,24 +150,23 @@ export class BoundStore implements InnerStore {
   /** The operations of all products in one transaction: the repositories without what shares calls. */
   #within(session: Session): Omit<Transaction, 'manager'> {
     const groups = new RecentRepository(session, this.#groupMemory)
-    const queues = Object.assign(
-      new QueueRepository(session, this.#queueMemory),
-      schedulesOn(session, this.#queueMemory),
-    )
+    const queues = new QueueRepository(session, this.#queueMemory)
     const feeds = new FeedRepository(session, this.#feedMemory)
     return {
       groups,
+      policies: groups.policies,
       queues,
+      schedules: schedulesOn(session, this.#queueMemory),
       feeds,
       sequences: new SequenceRepository(session),
       group: (name) => fillingHandle(groups, name, GROUP_CALLS, FILLED.group),
-      queue: (name) => fillingHandle(queues, name, QUEUE_CALLS, FILLED.queue),
+      queue: (name) => handleOf(queues, name, QUEUE_CALLS),
       feed: (name) => handleOf(feeds, name, FEED_CALLS),
     }
   }
 
   queue<Body = unknown>(queue: string): QueueHandle<Body> {
-    return fillingHandle(this.queues, queue, [...QUEUE_CALLS, 'work'], FILLED.queue)
+    return handleOf(this.queues, queue, [...QUEUE_CALLS, 'work'])
   }
 
   group<Payload = unknown>(group: string): GroupHandle<Payload> {

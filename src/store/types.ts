@@ -4,11 +4,11 @@ import type { FeedCall, GroupCall, Handle, QueueCall } from '../handles'
 import type { Feeds, Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import type { ApiKey, Keys } from '../repositories/keys/types'
 import type { Queues } from '../repositories/queues/types'
-import type { Groups, GroupWatch, WatchOptions } from '../repositories/recent/types'
+import type { Groups, GroupWatch, Policies, WatchOptions } from '../repositories/recent/types'
 import type { Schedules } from '../repositories/schedules/types'
 import type { Sequences } from '../repositories/sequences'
 import type { Running } from '../shared/running'
-import type { BoundFeed, BoundGroup, BoundQueue } from './bound'
+import type { BoundFeed, BoundGroup } from './bound'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
 import type { Handler, Worker, WorkOptions } from './worker/types'
@@ -95,11 +95,13 @@ export interface OpenOptions extends StoreOptions {
 /** What happens inside a transaction: every operation commits or rolls back with the others. */
 export interface Transaction {
   readonly groups: Groups
-  readonly queues: Queues & Schedules
+  readonly policies: Policies
+  readonly queues: Queues
+  readonly schedules: Schedules
   readonly feeds: Feeds
   readonly sequences: Sequences
   /** One queue, as `store.queue`. */
-  queue<Body = unknown>(queue: string): Handle<Queues<Body>, QueueCall> & BoundQueue<Body>
+  queue<Body = unknown>(queue: string): Handle<Queues<Body>, QueueCall>
   /** One group, as `store.group`. */
   group<Payload = unknown>(group: string): Handle<Groups<Payload>, GroupCall> & BoundGroup<Payload>
   /** One feed, as `store.feed`. */
@@ -127,12 +129,16 @@ export interface StoreGroups<Base = unknown> extends Groups<Base> {
 }
 
 /** The queues of a store, and workers on them. */
-export interface StoreQueues<Base = unknown> extends Queues<Base>, Schedules<Base> {
+export interface StoreQueues<Base = unknown> extends Queues<Base> {
   /**
    * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while
    * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid, and `closed`.
    */
   work<Body extends Base = Base>(queue: string, handler: Handler<Body>, options?: WorkOptions<Body>): Worker
+}
+
+/** The schedules of a store. */
+export interface StoreSchedules extends Schedules {
   /**
    * Sends what schedules have due now: for stores that don't do so in the background (`tick: false`), and for tests. Resolves
    * to the messages that were sent, and the schedules that could not send theirs (`onBackgroundError` has the reasons).
@@ -178,7 +184,7 @@ export interface StoreFeeds<Base = unknown> extends Feeds<Base> {
 }
 
 /** The calls of `store.queues` on one queue, whose bodies are of one type: what `store.queue` gives. */
-export type QueueHandle<Body = unknown> = Handle<StoreQueues<Body>, QueueCall | 'work'> & BoundQueue<Body>
+export type QueueHandle<Body = unknown> = Handle<StoreQueues<Body>, QueueCall | 'work'>
 /** The calls of `store.groups` on one group, whose payloads are of one type: what `store.group` gives. */
 export type GroupHandle<Payload = unknown> = Handle<StoreGroups<Payload>, GroupCall | 'watch'> & BoundGroup<Payload>
 /** The calls of `store.feeds` on one feed, whose values are of one type: what `store.feed` gives. */
@@ -196,7 +202,9 @@ export interface StoreKeys extends Keys {
 
 export interface Store {
   readonly groups: StoreGroups
+  readonly policies: Policies
   readonly queues: StoreQueues
+  readonly schedules: StoreSchedules
   readonly feeds: StoreFeeds
   readonly sequences: Sequences
   readonly keys: StoreKeys

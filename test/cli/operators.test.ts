@@ -19,7 +19,7 @@ const withStore = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
 }
 
 beforeAll(async () => {
-  await withStore(async ({ queues, groups, feeds, keys }) => {
+  await withStore(async ({ queues, groups, schedules, feeds, keys }) => {
     admin = (await keys.create({ label: 'operator', scopes: ['admin'] })).key
     reader = (await keys.create({ label: 'reader', scopes: ['read'] })).key
     await queues.put('mail-dead')
@@ -36,7 +36,7 @@ beforeAll(async () => {
       ['ann', 'bob', 'cleo'].map((key) => ({ key, value: { name: key } })),
     )
     await feeds.publish()
-    await queues.schedule('leap-days', {
+    await schedules.put('leap-days', {
       queue: 'mail',
       cron: '0 3 29 2 *',
       timeZone: 'Europe/Rome',

@@ -35,7 +35,7 @@ const larger = async (store: Store) => {
   await lastItem(store)
 }
 const policy = async (store: Store) => {
-  await store.groups.putPolicy('article:', { capacity: 50, mode: 'distinct' })
+  await store.policies.put('article:', { capacity: 50, mode: 'distinct' })
 }
 const deadLetters = async (store: Store) => {
   await store.queues.put('mail-dead')
@@ -47,7 +47,7 @@ const queue = async (store: Store) => {
 const schedule = async (store: Store) => {
   await queue(store)
   const definition = { queue: 'mail', cron: '30 2 * * *', timeZone: 'Europe/Berlin', body: { report: 'daily' } }
-  await store.queues.schedule('nightly-report', definition)
+  await store.schedules.put('nightly-report', definition)
 }
 const message = async (store: Store) => {
   await queue(store)
@@ -104,25 +104,25 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   listGroups: { 200: { ...given(lastItem), without: ['after'] } },
   getGroup: { 200: given(lastItem) },
   putGroup: { 201: nothing, 200: given(lastItem) },
-  deleteGroup: { 204: given(lastItem) },
+  ...{ updateGroup: { 200: given(larger) }, deleteGroup: { 204: given(lastItem) } },
   streamGroup: { 200: nothing },
   memberItems: { 200: { ...given(lastItem), without: ['before'] } },
   eraseMember: { 200: given(lastItem) },
   listPolicies: { 200: { ...given(policy), without: ['after'] } },
   getPolicy: { 200: given(policy) },
   putPolicy: { 201: nothing, 200: given(policy) },
+  updatePolicy: { 200: given(policy) },
   deletePolicy: { 204: given(policy) },
   listQueues: { 200: { ...given(message), without: ['after'] } },
   getQueue: { 200: given(message) },
   putQueue: { 201: given(deadLetters), 200: given(queue) },
   updateQueue: { 200: given(queue) },
-  ensureQueue: { 201: given(deadLetters), 200: given(queue) },
-  pauseQueue: { 200: given(queue) },
-  resumeQueue: { 200: given(queue) },
+  ...{ pauseQueue: { 200: given(queue) }, resumeQueue: { 200: given(queue) } },
   deleteQueue: { 204: given(queue) },
   listSchedules: { 200: { ...given(schedule), without: ['after'] } },
   ...{ getSchedule: { 200: given(schedule) }, deleteSchedule: { 204: given(schedule) } },
   putSchedule: { 201: given(queue), 200: given(schedule) },
+  updateSchedule: { 200: given(schedule) },
   redriveQueue: { 200: given(deadMessage) },
   promoteMessages: { 200: given(message) },
   purgeQueue: { 200: given(message) },

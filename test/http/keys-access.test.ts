@@ -137,11 +137,16 @@ describe.each(served)('a key on %s', (engine) => {
 
   test('with the scope queue and a prefix may ensure the queues that begin with it, and no others', async () => {
     const client = await guarded.client({ scopes: ['queue'], prefix: 'shop:' })
-    const ensure = (queue: string, settings = {}) => client.post(`/v1/queues/${queue}/ensure`, settings)
+    const ensure = (queue: string, settings = {}) => client.ensure(`/v1/queues/${queue}`, settings)
     expect((await ensure('shop:dead')).status).toBe(201)
     expect((await ensure('shop:mail', { deadLetterQueue: 'shop:dead' })).status).toBe(201)
     expect((await ensure('shop:more', { deadLetterQueue: 'dead' })).status).toBe(403)
     expect((await ensure('mail')).status).toBe(403)
+    const there = await ensure('shop:mail', {})
+    expect([there.status, there.json.existing]).toMatchObject([412, { deadLetterQueue: 'shop:dead' }])
+    for (const path of ['/v1/groups/shop:g', '/v1/policies/shop:p', '/v1/schedules/shop:s']) {
+      expect((await client.ensure(path, {})).status).toBe(403)
+    }
     expect((await client.put('/v1/queues/shop:mail', {})).status).toBe(403)
   })
 

@@ -75,14 +75,16 @@ describe('the OpenAPI document', () => {
       'GET /v1/queues/{queue}/messages/{id}',
       'GET /v1/schedules',
       'GET /v1/schedules/{schedule}',
+      'PATCH /v1/groups/{group}',
+      'PATCH /v1/policies/{prefix}',
       'PATCH /v1/queues/{queue}',
+      'PATCH /v1/schedules/{schedule}',
       'POST /v1/feeds/{feed}/entries',
       'POST /v1/feeds/{feed}/republish',
       'POST /v1/groups/{group}/items',
       'POST /v1/items',
       'POST /v1/queues/{queue}/ack',
       'POST /v1/queues/{queue}/cycle',
-      'POST /v1/queues/{queue}/ensure',
       'POST /v1/queues/{queue}/extend',
       'POST /v1/queues/{queue}/messages',
       'POST /v1/queues/{queue}/nack',
@@ -138,7 +140,6 @@ describe('the OpenAPI document', () => {
       .map(({ operationId }) => String(operationId))
     expect(optional.sort()).toEqual([
       'cycleMessages',
-      'ensureQueue',
       'pauseQueue',
       'purgeQueue',
       'putGroup',
@@ -154,7 +155,7 @@ describe('the OpenAPI document', () => {
       method: 'GET',
       path: '/v1/groups/a',
       status: 200,
-      headers: { 'x-request-id': '1', 'content-type': 'application/json' },
+      headers: { 'x-request-id': '1', 'content-type': 'application/json', etag: '"t"' },
     }
     const group = {
       group: 'a',
@@ -164,6 +165,7 @@ describe('the OpenAPI document', () => {
       forgetEmptySeconds: null,
       own: { capacity: 1 },
       policy: null,
+      tag: 't',
       totalAppended: '0',
       createdAt: '2026-11-20T08:30:00.000Z',
     }

@@ -56,7 +56,7 @@ describe('every fault is named at once', () => {
       { pointer: '/onDelete', detail: 'must be one of remove, archive' },
       { pointer: '/paused', detail: expect.stringMatching(/`pause`.*`resume`/) },
     ])
-    expect(await faults('POST', `${QUEUE}/ensure`, { paused: null, maxReceives: 0 })).toEqual([
+    expect(await faults('PUT', QUEUE, { paused: null, maxReceives: 0 })).toEqual([
       { pointer: '/maxReceives', detail: 'must be a whole number from 1 to 1000000, or null for no limit' },
       { pointer: '/paused', detail: expect.stringMatching(/`pause`.*`resume`/) },
     ])
@@ -249,7 +249,7 @@ describe('paths and queries', () => {
     [QUEUE, 'GET, HEAD, PUT, DELETE, PATCH, OPTIONS'],
     [MESSAGES, 'POST, GET, HEAD, OPTIONS'],
     [`${MESSAGES}/1`, 'GET, HEAD, DELETE, OPTIONS'],
-    ...['receive', 'ack', 'nack', 'extend', 'redrive', 'purge', 'pause', 'resume', 'ensure'].map((what) => [
+    ...['receive', 'ack', 'nack', 'extend', 'redrive', 'purge', 'pause', 'resume'].map((what) => [
       `${QUEUE}/${what}`,
       'POST, OPTIONS',
     ]),

@@ -44,7 +44,6 @@ describe('access', () => {
     ['queue', 'POST', `${queue}/ack`, { receiptHandles }],
     ['queue', 'POST', `${queue}/nack`, { receiptHandles }],
     ['queue', 'POST', `${queue}/extend`, { receiptHandles, visibilityTimeoutSeconds: 1 }],
-    ['queue', 'POST', `${queue}/ensure`, {}],
     ['admin', 'POST', `${queue}/redrive`, {}],
     ['admin', 'POST', `${queue}/promote`, { ids: ['1'] }],
     ['admin', 'POST', `${queue}/purge`],

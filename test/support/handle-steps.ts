@@ -47,6 +47,8 @@ export const groupSteps: readonly Step[] = [
   ['remove', () => [0n]],
   ['get'],
   ['clear'],
+  ['update', () => [{ capacity: null }]],
+  ['ensure', () => [{}]],
   ['drop'],
 ]
 

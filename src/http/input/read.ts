@@ -66,7 +66,7 @@ function planOf(definition: Body): BodyPlan {
   return plan
 }
 
-function readerOf(name: string, { fault, wire, isJson, body, element }: Field): MemberReader['read'] {
+function readerOf(name: string, { fault, wire, isJson, element }: Field): MemberReader['read'] {
   if (isJson) {
     return (given, source) => {
       const text = jsonText(name, given, source)
@@ -74,10 +74,6 @@ function readerOf(name: string, { fault, wire, isJson, body, element }: Field): 
     }
   }
   if (wire) return (given) => wire.read(given)
-  if (body) {
-    const plan = planOf(body)
-    return (given, source) => readSurely(plan, given, memberSource(name, source)) ?? undefined
-  }
   if (element && 'members' in element) {
     const plan = planOf(element)
     return (given, source) => (fault(given) === null ? readList(plan, name, given as unknown[], source) : undefined)
@@ -157,15 +153,11 @@ function jsonText(name: string, given: unknown, source: JsonSource): JsonText | 
   return new JsonText(valueSource(source.text, memberStart(source.text, source.start, name)))
 }
 
-function memberSource(name: string, source: JsonSource): JsonSource {
-  return source && { text: source.text, start: memberStart(source.text, source.start, name) }
-}
-
 function elementSources(name: string, source: JsonSource): (index: number) => JsonSource {
-  const list = memberSource(name, source)
-  if (list === null) return () => null
-  const starts = elementStarts(list.text, list.start)
-  return (index) => ({ text: list.text, start: starts[index] ?? 0 })
+  if (source === null) return () => null
+  const { text } = source
+  const starts = elementStarts(text, memberStart(text, source.start, name))
+  return (index) => ({ text, start: starts[index] ?? 0 })
 }
 
 /** Adds what is wrong with a value at `pointer`, by the DTO of its definition. */
@@ -193,7 +185,7 @@ export function addFaults(
   for (const { property, constraints = {} } of errors) {
     for (const detail of Object.values(constraints)) faults.push({ pointer: `${pointer}/${property}`, detail })
   }
-  for (const [name, { field }] of readers) addInnerFaults(field, name, dto[name], pointer, faults, source)
+  for (const [name, { field }] of readers) addElementFaults(field, name, dto[name], pointer, faults, source)
 }
 
 /** What the rule of a member judges: JSON by its text. What has none stays as it is, for the rule to name its fault. */
@@ -202,19 +194,17 @@ function judged({ field, null: meaning }: Member, name: string, given: unknown, 
   return jsonText(name, given, source) ?? given
 }
 
-/** Adds what is wrong inside of a member: with the object that it is, or with the elements of a valid list. */
-function addInnerFaults(
-  { body, element, fault }: Field,
+/** Adds what is wrong with the elements of a member that is a valid list. */
+function addElementFaults(
+  { element, fault }: Field,
   name: string,
   given: unknown,
   pointer: string,
   faults: FaultSink,
   source: JsonSource,
 ): void {
-  if (given === undefined || given === null) return
+  if (given === undefined || given === null || element === undefined || fault(given) !== null) return
   const at = `${pointer}/${name}`
-  if (body) addFaults(body, given, at, faults, memberSource(name, source))
-  if (element === undefined || fault(given) !== null) return
   const sourceAt = elementSources(name, source)
   for (const [i, one] of (given as unknown[]).entries()) {
     if ('members' in element) addFaults(element, one, `${at}/${i}`, faults, sourceAt(i))

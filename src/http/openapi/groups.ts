@@ -1,7 +1,19 @@
 /** What the OpenAPI document says of groups, their items and policies: the schemas of the answers, and an example of each body. */
 import { orNull, ref, type Schema } from '../../fields/field'
 import * as fields from '../../fields/groups'
-import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, textOrNull, timeOrNull, truth } from './shapes'
+import {
+  answer,
+  anyJson,
+  componentsOf,
+  count,
+  list,
+  nameOrNull,
+  pageOf,
+  tag,
+  textOrNull,
+  timeOrNull,
+  truth,
+} from './shapes'
 
 const settings = {
   capacity: fields.CAPACITY.schema,
@@ -10,13 +22,6 @@ const settings = {
   forgetEmptySeconds: fields.OWN_SETTINGS.members.forgetEmptySeconds.schema as Schema,
 }
 const { capacity, mode } = settings
-const recentItems = {
-  group: ref('Name'),
-  capacity,
-  mode,
-  totalAppended: ref('TotalAppended'),
-  items: list(ref('Item')),
-}
 
 export const groupSchemas: Readonly<Record<string, Schema>> = {
   ...componentsOf(fields.NEW_ITEM, fields.NEW_GROUP_ITEM, fields.BATCH),
@@ -42,16 +47,15 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
       }),
     ),
   }),
-  Recent: answer({ ...recentItems, nextBefore: orNull(ref('Id')) }),
-  RecentMany: answer({
-    groups: list({
-      ...answer(recentItems),
-      properties: {
-        ...recentItems,
-        nextBefore: { ...ref('Id'), description: 'Given only if the size of the answer cut the page.' },
-      },
-    }),
+  Recent: answer({
+    group: ref('Name'),
+    capacity,
+    mode,
+    totalAppended: ref('TotalAppended'),
+    items: list(ref('Item')),
+    nextBefore: orNull(ref('Id')),
   }),
+  RecentMany: answer({ groups: list(ref('Recent')) }),
   GroupEvents: {
     type: 'string',
     description: 'Events `item` (data `Item`), `removed` (data `GroupRemoved`) and `reset` (data `GroupReset`).',
@@ -59,7 +63,7 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
   GroupRemoved: answer({ id: ref('Id') }),
   GroupReset: answer({ group: ref('Name'), capacity, mode, totalAppended: ref('TotalAppended') }),
   MemberItems: answer({ items: list(ref('Item')), nextBefore: textOrNull }),
-  ...componentsOf(fields.OWN_SETTINGS, fields.NEW_SETTINGS, fields.POLICY_SETTINGS, fields.NEW_POLICY),
+  ...componentsOf(fields.OWN_SETTINGS, fields.GROUP_CHANGES, fields.POLICY_SETTINGS, fields.POLICY_CHANGES),
   Group: answer({
     group: ref('Name'),
     ...settings,
@@ -72,11 +76,12 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
       ...nameOrNull,
       description: 'The prefix of the policy that gives the other settings; null if they are the defaults.',
     },
+    tag,
     totalAppended: ref('TotalAppended'),
     createdAt: ref('Time'),
   }),
   GroupPage: pageOf('groups', 'Group'),
-  Policy: answer({ prefix: ref('Name'), ...settings }),
+  Policy: answer({ prefix: ref('Name'), ...settings, tag }),
   PolicyPage: pageOf('policies', 'Policy'),
 }
 
@@ -121,7 +126,10 @@ const page = { group: 'article:42', capacity: 10, mode: 'history', totalAppended
 export const recent = { ...page, nextBefore: '41' }
 
 export const recentMany = {
-  groups: [page, { group: 'article:43', capacity: 10, mode: 'history', totalAppended: '0', items: [] }],
+  groups: [
+    { ...page, nextBefore: null },
+    { ...page, group: 'article:43', totalAppended: '0', items: [], nextBefore: null },
+  ],
 }
 
 export const groupEvents =
@@ -139,14 +147,19 @@ export const group = {
   forgetEmptySeconds: null,
   own: {},
   policy: null,
+  tag: 'c2oJeOe5zmHNIUFyGWKbxw',
   totalAppended: '42',
   createdAt: '2026-11-20T08:30:00.000Z',
 }
+
+export const groupChanges = { capacity: 50 }
 
 export const ownSettings = { capacity: 50, mode: 'distinct', ttlSeconds: 86400 }
 
 /** What a group with them has. */
 export const settled = { ...group, ...ownSettings, own: ownSettings }
+
+export const updated = { ...group, ...groupChanges, own: groupChanges }
 
 export const groupPage = { groups: [group], nextAfter: null }
 
@@ -154,6 +167,8 @@ export const memberItems = { items: [item], nextBefore: null }
 
 export const policySettings = { capacity: 50, mode: 'distinct', ttlSeconds: null, forgetEmptySeconds: null }
 
-export const policy = { prefix: 'article:', ...policySettings }
+export const policyChanges = { capacity: 50 }
+
+export const policy = { prefix: 'article:', ...policySettings, tag: 'mUf4e8kBVnVnAIrKzMYSBA' }
 
 export const policyPage = { policies: [policy], nextAfter: null }

@@ -1,7 +1,19 @@
 /** What the OpenAPI document says of queues and messages: the schemas of the answers, and an example of each body. */
 import { orNull, ref, type Schema } from '../../fields/field'
 import * as fields from '../../fields/queues'
-import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, textOrNull, timeOrNull, truth } from './shapes'
+import {
+  answer,
+  anyJson,
+  componentsOf,
+  count,
+  list,
+  nameOrNull,
+  pageOf,
+  tag,
+  textOrNull,
+  timeOrNull,
+  truth,
+} from './shapes'
 
 const { members: settings } = fields.QUEUE_SETTINGS
 const queueAnswer = {
@@ -13,6 +25,7 @@ const queueAnswer = {
   retentionSeconds: settings.retentionSeconds.schema as Schema,
   groupConcurrency: settings.groupConcurrency.schema as Schema,
   maxMessages: settings.maxMessages.schema as Schema,
+  tag,
   paused: truth('Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing.'),
   createdAt: ref('Time'),
 }
@@ -133,6 +146,7 @@ export const queue = {
   retentionSeconds: null,
   groupConcurrency: null,
   maxMessages: null,
+  tag: 'W0bS1IIIXjmIVLDc0ZQdMw',
   paused: false,
   createdAt: '2026-11-20T08:30:00.000Z',
 }
@@ -148,27 +162,16 @@ export const queueStatus = {
 
 const deadLetters = {
   ...queueStatus,
-  queue: 'mail-dead',
-  visibilityTimeoutSeconds: 30,
-  maxReceives: 5,
-  deadLetterQueue: null,
-  isDeadLetterQueue: true,
-  counts: { ready: 0, inFlight: 0, delayed: 0, blocked: 0, dead: 0, archived: 0 },
-  oldestAgeSeconds: null,
+  ...{ queue: 'mail-dead', deadLetterQueue: null, isDeadLetterQueue: true, oldestAgeSeconds: null },
 }
 
 export const queuePage = { queues: [queueStatus, deadLetters], nextAfter: null }
 
 export const redrive = { limit: 100 }
-
 export const moved = { moved: 100 }
-
 export const promote = { ids: ['1042'] }
-
 export const promoted = { promoted: 1 }
-
 export const noFields = {}
-
 export const purge = { dryRun: false }
 
 const newMessage = {

@@ -42,6 +42,7 @@ const PROBLEM: Schema = {
         oneOf: [{ required: ['pointer'] }, { required: ['parameter'] }],
       },
     },
+    existing: { description: 'Only with `already_exists`: what is there, if the key may see it.' },
   },
   required: ['type', 'title', 'status', 'detail', 'code'],
 }

@@ -23,6 +23,13 @@ export function isFault(error: RecentnError): boolean {
   return error.status >= 500 && error.code !== 'draining'
 }
 
+/** Refuses a PUT that only creates. `existing`: JSON text of what is there; null where the caller may not see it. */
+export class AlreadyExists extends RecentnError {
+  constructor(readonly existing: string | null) {
+    super('already_exists')
+  }
+}
+
 /** The page that explains each code, below the mount of the router. */
 export const ERRORS_PATH = '/docs/errors'
 
@@ -35,7 +42,8 @@ export function problemType(code: ErrorCode, base = ''): string {
 export function problemText(error: RecentnError, base = '', requestId?: string): string {
   const { code, status } = error
   const { title } = ERRORS[code]
-  return JSON.stringify({
+  const existing = error instanceof AlreadyExists ? error.existing : null
+  const text = JSON.stringify({
     type: problemType(code, base),
     title,
     status,
@@ -44,6 +52,7 @@ export function problemText(error: RecentnError, base = '', requestId?: string):
     requestId,
     ...(error.faults.length > 0 && { errors: error.faults }),
   })
+  return existing === null ? text : `${text.slice(0, -1)},"existing":${existing}}`
 }
 
 /** Answers with a problem. If an answer has begun already, closes the connection instead. */

@@ -4,6 +4,8 @@ import { addFaults, addListFaults, argumentFaults, faultsOf, refuse, sureList } 
 import * as fields from '../../fields/queues'
 import { ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf, sureText } from '../../json'
+import { ifTagFaults } from '../settings'
+import type { IfTag } from '../types'
 import { storedLimit } from './heads'
 import type { RedriveLimits } from './redrive'
 import type { MessageToSend, SendRequest } from './rows'
@@ -16,7 +18,6 @@ import type {
   NackOptions,
   NewMessage,
   PeekOptions,
-  Queue,
   QueueSettings,
   ReceiveOptions,
   RedriveOptions,
@@ -27,8 +28,8 @@ export function checkQueue(queue: unknown): void {
   refuse(nameFaults('queue', queue))
 }
 
-export function checkSettings(queue: unknown, settings: QueueSettings): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS.rules)])
+export function checkSettings(queue: unknown, settings: QueueSettings, options: IfTag = {}): void {
+  refuse([...nameFaults('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS.rules), ...ifTagFaults(options)])
 }
 
 export function checkedSend(queue: unknown, body: unknown, options: SendOptions): SendRequest {
@@ -159,20 +160,4 @@ export function checkPromote(queue: unknown, ids: readonly bigint[]): void {
 export function checkedRedrive(queue: unknown, options: RedriveOptions): RedriveLimits {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.REDRIVE_RULES)])
   return { limit: options.limit ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '', ids: options.ids ?? null }
-}
-
-const MAX_WARNED = 100
-/** Queues of which the process has warned. */
-const warned = new Set<string>()
-
-/** Warns if the queue that was ensured has other settings than those that were given. */
-export function warnOfOthers(queue: Queue, settings: QueueSettings): void {
-  const others = Object.entries(settings).filter(
-    ([name, value]) => value !== undefined && queue[name as keyof Queue] !== value,
-  )
-  if (others.length === 0 || warned.has(queue.queue) || warned.size >= MAX_WARNED) return
-  warned.add(queue.queue)
-  const list = others.map(([name, value]) => `${name} is ${queue[name as keyof Queue]}, not ${value}`).join(', ')
-  const text = `The queue ${JSON.stringify(queue.queue)} that recentn ensured exists with other settings: ${list}`
-  process.emitWarning(`${text}. They stay; put replaces them`, { code: 'RECENTN_QUEUE_SETTINGS' })
 }

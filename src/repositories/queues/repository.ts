@@ -3,13 +3,14 @@
  * callers (`QueueRunners`). It owns recentn_queues, recentn_queue_messages, recentn_queue_archive and the tables beside them.
  */
 import type { DataSource, EntityManager } from 'typeorm'
-import type { Session, Tx } from '../../database/engine'
+import type { Reader, Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import type { JsonText } from '../../json'
 import { asQueue, asQueueStatus } from '../../results/queues'
-import type { Page } from '../types'
+import { warnOfOthers } from '../settings'
+import type { IfTag, Page } from '../types'
 import * as check from './check'
 import { applyChangedLimit } from './group-limit'
 import { queueOf } from './heads'
@@ -27,15 +28,14 @@ import * as settle from './settle'
 import type * as Queue from './types'
 import type { ExtendOptions, MessageRef, NackOptions } from './types'
 
+type Made = Queue.Queue & { created: boolean }
+
 export class QueueRepository implements Queue.Queues {
   readonly #session: Session
   readonly #memory: QueueMemory
   readonly #run: QueueRunners
 
-  /**
-   * On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. `memory` is what
-   * all repositories of a store share.
-   */
+  /** On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. */
   constructor(source: DataSource | EntityManager | Session, memory?: QueueMemory, runners?: QueueRunners) {
     this.#session = sessionOf(source)
     const shared = memory ?? new QueueMemory()
@@ -173,7 +173,6 @@ export class QueueRepository implements Queue.Queues {
 
   async purge(queue: string, options: Queue.DryRun = {}): Promise<{ deleted: number }> {
     check.checkPurge(queue, options)
-    // A due message counts as ready, whether or not it was promoted before.
     await promoteDue(this.#session, this.#memory, queue)
     const deleted = options.dryRun
       ? await this.#session.read((reader) => countPurgeable(reader, queue))
@@ -185,35 +184,33 @@ export class QueueRepository implements Queue.Queues {
     check.checkQueue(queue)
     const named = await this.#session.read((reader) => queues.namedHead(reader, queue))
     if (named === null) return null
-    // Another queue may have its name by now; then there is nothing to promote for this one.
     await promoteDue(this.#session, this.#memory, queue).catch((error: unknown) => {
       if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
     })
     return this.#statusOf(named)
   }
 
-  async put(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
-    check.checkSettings(queue, settings)
-    return this.#change(queue, (tx) => queues.putQueue(tx, queue, settings))
+  async put(queue: string, settings: Queue.QueueSettings = {}, options: IfTag = {}): Promise<Made> {
+    check.checkSettings(queue, settings, options)
+    return this.#change(queue, (tx) => queues.putQueue(tx, queue, settings, options))
   }
 
-  async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
+  async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<Made> {
     check.checkSettings(queue, settings)
-    // The queue usually exists: a plain read takes no lock that senders would wait for. In a transaction it may show an old
-    // snapshot, so that only the locking read counts.
-    const { inTransaction } = this.#session
-    const named = inTransaction ? null : await this.#session.read((reader) => queues.namedHead(reader, queue))
+    // A plain read takes no lock that senders would wait for. In a transaction it may show an old snapshot.
+    const read = (reader: Reader) => queues.namedHead(reader, queue)
+    const named = this.#session.inTransaction ? null : await this.#session.read(read)
     const ensured =
       named === null
         ? await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))
         : asQueue({ ...queueOf(named.head, named.deadLetterQueue), created: false })
-    check.warnOfOthers(ensured, settings)
+    warnOfOthers('queue', queue, ensured, settings)
     return ensured
   }
 
-  async update(queue: string, settings: Queue.QueueSettings): Promise<Queue.Queue> {
-    check.checkSettings(queue, settings)
-    return this.#change(queue, (tx) => queues.updateQueue(tx, queue, settings))
+  async update(queue: string, settings: Queue.QueueSettings, options: IfTag = {}): Promise<Queue.Queue> {
+    check.checkSettings(queue, settings, options)
+    return this.#change(queue, (tx) => queues.updateQueue(tx, queue, settings, options))
   }
 
   async pause(queue: string): Promise<Queue.Queue> {

@@ -1,6 +1,6 @@
 /** The public shapes of work queues and their calls; those of messages are in `message-types.ts`. */
 import type { JsonText } from '../../json'
-import type { AllGiven, AsJson, DryRun, Page } from '../types'
+import type { AsJson, DryRun, IfTag, Page } from '../types'
 import type {
   Acked,
   BodyOptions,
@@ -20,52 +20,11 @@ import type {
   SendOptions,
   Sent,
 } from './message-types'
+import type { Queue, QueuePage, QueueSettings, QueueStatus } from './settings-types'
 
 export type * from './message-types'
+export type * from './settings-types'
 export type { DryRun }
-/** What happens to a message once it is acknowledged. */
-export type OnDelete = 'remove' | 'archive'
-
-export interface QueueSettings {
-  /** How long a receiver has a message for itself: 0 to 43,200. Default: 30. */
-  visibilityTimeoutSeconds?: number | undefined
-  /** After this many receives without an `ack` a message is dead: 1 to 1,000,000; null is no limit. Default: 5. */
-  maxReceives?: number | null | undefined
-  /** Where dead messages go. Default: null; they stay, dead. */
-  deadLetterQueue?: string | null | undefined
-  /** Default: `remove`. */
-  onDelete?: OnDelete | undefined
-  /** How long archived messages are kept. Default: null, for ever. */
-  retentionSeconds?: number | null | undefined
-  /** How many messages of one `messageGroup` are ready or in flight at once: 1 to 1,000. Default: null, no limit. */
-  groupConcurrency?: number | null | undefined
-  /** Sends are refused while the queue has as many messages: 1 to 10,000,000. Default: null, no limit. */
-  maxMessages?: number | null | undefined
-}
-
-export interface Queue extends AllGiven<QueueSettings> {
-  queue: string
-  /** Whether sends are taken and receives get nothing: from `pause` until `resume`. */
-  paused: boolean
-  createdAt: Date
-}
-
-export type MessageCounts = Record<'ready' | 'inFlight' | 'delayed' | 'blocked' | 'dead' | 'archived', number>
-
-export interface QueueStatus extends Queue {
-  /** Whether another queue names it as its dead-letter queue. A message that dies there is ready here. */
-  isDeadLetterQueue: boolean
-  /** At most 5 seconds old. */
-  counts: MessageCounts
-  /** Age of the oldest message that is ready, blocked or in flight, as old as the counts; null when there is none. */
-  oldestAgeSeconds: number | null
-}
-
-export interface QueuePage {
-  queues: QueueStatus[]
-  nextAfter: string | null
-}
-
 /**
  * The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. `Body` is the type that the
  * caller says bodies have; only the `schema` of a worker checks it. `bodies: 'text'` gives `JsonText`, `'preview'` a string.
@@ -73,15 +32,12 @@ export interface QueuePage {
 export interface Queues<Base = unknown> {
   /** The attributes and counts; null for a queue that does not exist. */
   get(queue: string): Promise<QueueStatus | null>
-  /** Creates the queue, or replaces all its settings; a pause stays. Throws `queue_not_found` and `dead_letter_cycle`. */
-  put(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
-  /**
-   * Creates the queue unless it exists. One that exists stays as it is, because its operator owns the settings; a process
-   * warns once of those that differ. `created` says which. Throws as `put`.
-   */
+  /** Creates the queue, or replaces all its settings; a pause stays. Throws `dead_letter_queue_not_found`, `dead_letter_cycle`. */
+  put(queue: string, settings?: QueueSettings, options?: IfTag): Promise<Queue & { created: boolean }>
+  /** Creates the queue unless it exists. One that exists stays as it is; a process warns once of settings that differ. */
   ensure(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
-  /** Changes only the settings that are given, if any. Throws `queue_not_found` and `dead_letter_cycle`. */
-  update(queue: string, settings: QueueSettings): Promise<Queue>
+  /** Changes only the settings that are given, if any. Throws as `put`, and `queue_not_found`. */
+  update(queue: string, settings: QueueSettings, options?: IfTag): Promise<Queue>
   /** Until `resume`, messages can be sent and receives get none. Repeatable. Throws `queue_not_found`. */
   pause(queue: string): Promise<Queue>
   /** Ends a pause: waiting receives get messages again. Repeatable. Throws `queue_not_found`. */

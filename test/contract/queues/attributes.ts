@@ -136,7 +136,7 @@ export function describeQueueAttributes(context: Context): void {
       for (const name of [queue, context.unique('new')]) {
         const error = await refusal(queues().put(name, { deadLetterQueue: nowhere }))
         expect([error.code, error.faults.map(({ pointer }) => pointer)]).toEqual([
-          'queue_not_found',
+          'dead_letter_queue_not_found',
           ['/deadLetterQueue'],
         ])
       }

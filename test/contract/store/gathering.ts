@@ -41,7 +41,7 @@ export function describeGathering(context: Context): void {
       expect(sent).toHaveLength(2)
       const other = await context.open()
       const appended = await other.transaction(async (tx) => {
-        await tx.groups.putPolicy(`${prefix}:`, { capacity: 3, mode: 'history' })
+        await tx.policies.put(`${prefix}:`, { capacity: 3, mode: 'history' })
         const append = store.groups.append(`${prefix}:3`)
         // MariaDB waits where it reads the epoch, MySQL where it locks it.
         const waitsAt = context.engine === 'mysql' ? 4 : 3

@@ -58,9 +58,11 @@ export function describeJson(context: Context): void {
         await get(`/members/user-7/items?prefix=${group}`),
       )
       const policy = { capacity: 3, mode: 'distinct' } as const
-      expect(sent(await groups().putPolicy(group, policy))).toEqual(await rest('PUT', `/policies/${group}`, policy))
-      expect(sent(await groups().getPolicy(group))).toEqual(await get(`/policies/${group}`))
-      expect(sent(await groups().listPolicies({ prefix: group }))).toEqual(await get(`/policies?prefix=${group}`))
+      expect(sent(await context.store.policies.put(group, policy))).toEqual(
+        await rest('PUT', `/policies/${group}`, policy),
+      )
+      expect(sent(await context.store.policies.get(group))).toEqual(await get(`/policies/${group}`))
+      expect(sent(await context.store.policies.list({ prefix: group }))).toEqual(await get(`/policies?prefix=${group}`))
       expect(sent(await groups().appendMany([{ group, member: 'm' }]))).toEqual([
         expect.objectContaining({ id: '1', slot: 1, createdAt: expect.stringMatching(/^\d{4}-.*Z$/) }),
       ])

@@ -228,11 +228,11 @@ export function describeKeys(context: Context): void {
     })
 
     it('narrows the policies', async () => {
-      const { groups } = context.store
+      const { policies } = context.store
       const base = context.unique('p')
-      for (const name of ['a', 'a:', 'a:b', 'b']) await groups.putPolicy(base + name, { capacity: 1, mode: 'history' })
+      for (const name of ['a', 'a:', 'a:b', 'b']) await policies.put(base + name, { capacity: 1, mode: 'history' })
       const shown = async (prefix: string, limit?: number) => {
-        const page = await groups.listPolicies({ prefix: base + prefix, limit })
+        const page = await policies.list({ prefix: base + prefix, limit })
         return [
           page.policies.map((policy) => policy.prefix.slice(base.length)),
           page.nextAfter?.slice(base.length) ?? null,
