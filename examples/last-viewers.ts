@@ -25,7 +25,7 @@ export async function createViewersApp(
   store: Store,
   report: (error: unknown) => void = console.error,
 ): Promise<Express> {
-  await store.groups.putPolicy('article:', { capacity: SHOWN + 1, mode: 'distinct', ttlSeconds: THIRTY_DAYS })
+  await store.policies.put('article:', { capacity: SHOWN + 1, mode: 'distinct', ttlSeconds: THIRTY_DAYS })
   const app = express()
   app.get('/articles/:article', async (request, response) => {
     const article = ARTICLES.get(request.params.article)

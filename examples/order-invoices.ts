@@ -84,17 +84,14 @@ export async function placeOrder(store: Store, order: Order): Promise<void> {
   })
 }
 
-export class ClaimLost extends Error {}
-
-/** Throws `ClaimLost` when somebody else has the message by now, and then nothing is stored. */
+/** Throws `stale_receipt` when another worker has the message by now, and then nothing is stored. */
 export async function writeInvoice(store: Store, message: Message): Promise<void> {
   const { order: id } = message.body as { order: number }
   await store.transaction(async (tx) => {
     const order = await tx.manager.findOneByOrFail(Order, { id })
     await tx.manager.insert(Invoice, { order: order.id, cents: order.cents })
     // Last, so that the message is locked for a moment only.
-    const { acked: deleted } = await tx.queues.ackMany(QUEUE, message.receiptHandle)
-    if (deleted.length === 0) throw new ClaimLost()
+    await tx.queues.ack(QUEUE, message)
   })
 }
 

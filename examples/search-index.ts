@@ -4,7 +4,7 @@
  * may be stopped, or killed, at any moment: it goes on from the stored cursor, and what it had done after that is done again.
  */
 import 'reflect-metadata'
-import { attachStore, type Change, type Consuming, entities, migrations, type Store } from 'recentn'
+import { attachStore, type Change, entities, migrations, type Running, type Store } from 'recentn'
 import { Column, DataSource, Entity, Index, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm'
 
 @Entity({ name: 'shop_users' })
@@ -79,7 +79,7 @@ export async function removeUser(store: Store, name: string): Promise<void> {
 }
 
 /** Keeps the index up with the feed until it is stopped. */
-export function keepUp(store: Store, index: SearchIndex): Consuming {
+export function keepUp(store: Store, index: SearchIndex): Running {
   const apply = (changes: readonly Change[]) => {
     for (const change of changes) index.apply(change)
   }

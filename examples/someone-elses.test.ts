@@ -28,7 +28,7 @@ describe('Logins', () => {
 
   beforeEach(async () => {
     store = await testStore()
-    await store.groups.putPolicy('logins:', { capacity: 5, mode: 'distinct', ttlSeconds: 30 * 24 * 60 * 60 })
+    await store.policies.put('logins:', { capacity: 5, mode: 'distinct', ttlSeconds: 30 * 24 * 60 * 60 })
     await store.queues.ensure('mail')
     logins = new Logins(store)
   })

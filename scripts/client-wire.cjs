@@ -13,7 +13,7 @@ const TYPE_OF = { bigint: 'bigint', time: 'Date' }
 const PLAIN = { string: 'string', boolean: 'boolean', null: 'null', integer: 'number', number: 'number' }
 
 /** Header parameters that the client sends by itself. */
-const KNOWN_HEADERS = ['If-None-Match', 'Last-Event-ID']
+const KNOWN_HEADERS = ['If-Match', 'If-None-Match', 'Last-Event-ID']
 
 const nameOf = (ref) => ref.split('/').at(-1)
 const joined = (list, separator = '') => list.join(separator)
@@ -136,14 +136,13 @@ function operationOf(path, method, { operationId, summary, parameters = [], requ
   if (unknown) throw new Error(`the client sends no ${unknown.name}`)
   const answer = answerOf(responses)
   const isEmpty = Object.entries(responses).some(([status, { content }]) => status < 300 && !content)
-  if (answer && isEmpty) throw new Error(`${operationId} answers with and without a body`)
   const body = requestBody ? typeOf(requestBody.content['application/json'].schema, schemas) : 'undefined'
   const type = `  /** ${summary}: \`${method} ${path}\` */
   ${operationId}: {
     path: ${parametersType(parameters, 'path', schemas)}
     query: ${parametersType(parameters, 'query', schemas)}
     body: ${body}
-    answer: ${answer ? typeOf({ $ref: answer }, schemas) : 'undefined'}
+    answer: ${joined([answer && typeOf({ $ref: answer }, schemas), (isEmpty || !answer) && 'undefined'].filter(Boolean), ' | ')}
   }
 `
   const sent = body in schemas && shapeOf(schemas[body], schemas) ? `, body: ${shapeName(body)}` : ''

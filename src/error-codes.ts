@@ -20,10 +20,14 @@ export const ERRORS = {
   queue_not_found: { status: 404, title: 'There is no such queue' },
   message_not_found: { status: 404, title: 'The queue has no such message' },
   schedule_not_found: { status: 404, title: 'There is no such schedule' },
-  settings_changed: { status: 409, title: 'The settings have changed since they were read' },
+  settings_changed: { status: 412, title: 'The settings have changed since they were read' },
+  already_exists: { status: 412, title: 'There is one of this name already' },
+  stale_receipt: { status: 409, title: 'The claim of the message has ended' },
+  invalid_receipt: { status: 400, title: 'The text is not a receipt handle of this queue' },
   queue_in_use: { status: 409, title: 'Another queue has this one as its dead-letter queue' },
   queue_full: { status: 429, title: 'The queue has its maximum number of messages' },
   too_many: { status: 409, title: 'The prefix has its maximum number of names of this kind' },
+  dead_letter_queue_not_found: { status: 400, title: 'The dead-letter queue does not exist' },
   dead_letter_cycle: { status: 400, title: 'The dead-letter queues would form a cycle' },
   feed_not_found: { status: 404, title: 'There is no such feed' },
   entry_not_found: { status: 404, title: 'The feed has no such entry' },
@@ -52,6 +56,7 @@ export const ERRORS = {
   schema_too_new: { status: 503, title: 'The recentn tables are newer than this code' },
   closed: { status: 503, title: 'The store is closed' },
   draining: { status: 503, title: 'The server is about to stop' },
+  misuse: { status: 500, title: 'The program uses the store in a way that cannot work' },
   internal: { status: 500, title: 'Internal error' },
   unreachable: { status: 503, title: 'No answer came from the server' },
   unexpected_answer: { status: 502, title: 'The answer is not one of a recentn server' },
@@ -61,3 +66,30 @@ export type ErrorCode = keyof typeof ERRORS
 
 /** The codes that only the client has. */
 export type ClientErrorCode = 'unreachable' | 'unexpected_answer'
+
+/** The codes that only a server answers. */
+type ServerErrorCode =
+  | 'malformed_json'
+  | 'not_found'
+  | 'group_not_found'
+  | 'item_not_found'
+  | 'policy_not_found'
+  | 'message_not_found'
+  | 'schedule_not_found'
+  | 'too_many'
+  | 'entry_not_found'
+  | 'consumer_not_found'
+  | 'method_not_allowed'
+  | 'unsupported_media_type'
+  | 'request_timeout'
+  | 'target_too_long'
+  | 'expectation_failed'
+  | 'headers_too_large'
+  | 'body_too_large'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'draining'
+  | 'internal'
+
+/** The codes that the library's own calls throw. */
+export type StoreErrorCode = Exclude<ErrorCode, ClientErrorCode | ServerErrorCode>

@@ -37,13 +37,25 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     fix: 'List the policies. A policy is found by its whole prefix, not by the name of a group.',
   },
   queue_not_found: {
-    means:
-      'No queue has this name. With faults and status 400, the body names a queue that does not exist: a dead-letter queue, or that of a schedule.',
-    fix: 'Create the queue first, with `ensure`. Create a dead-letter queue before the queues that name it.',
+    means: 'No queue has this name. With faults, it is the queue that a schedule is to send to.',
+    fix: 'Create the queue first, with `ensure`.',
   },
   message_not_found: {
-    means: 'The queue has no message with this id: the message was deleted, or was moved to a dead-letter queue.',
+    means:
+      'The queue has no message with this id: the message was acknowledged or removed, or was moved to a dead-letter queue.',
     fix: 'Treat the message as gone, or look for it in the dead-letter queue.',
+  },
+  stale_receipt: {
+    means:
+      'The claim that the receipt handle names has ended: the message was acknowledged, returned or removed, or its visibility ' +
+      'timeout expired and another receiver has claimed it. Nothing was changed.',
+    fix:
+      'Discard what was done for this claim where that is possible, and leave the message to its receiver. Raise the ' +
+      'visibility timeout, or extend claims in time; workers do.',
+  },
+  invalid_receipt: {
+    means: 'The text is not a receipt handle, or it is one of another queue. Nothing was changed.',
+    fix: 'Use the `receiptHandle` of a message as it was received from this queue.',
   },
   schedule_not_found: {
     means: 'No schedule has this name, or it sends to a queue that the key may not see.',
@@ -51,8 +63,13 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   settings_changed: {
     means:
-      'The request said in `replaces` which settings it replaces, and they have changed since. Nothing was changed.',
-    fix: 'Read the settings again, decide whether the change still makes sense, and put it with these as `replaces`.',
+      'The request has the tag of settings in `If-Match` (in the library `ifTag`), and they have another one by now, or do not exist. Nothing was changed.',
+    fix: 'Read the settings again, decide whether the change still makes sense, and send it with the new tag.',
+  },
+  already_exists: {
+    means:
+      'Only over HTTP: a `PUT` with `If-None-Match: *` creates, and there is one of this name already. It is unchanged; `existing` shows it.',
+    fix: 'Nothing, where it only has to exist. To change it, send a `PATCH`, or a `PUT` without the header.',
   },
   queue_in_use: {
     means: 'Another queue names this one as its dead-letter queue, so it cannot be dropped.',
@@ -68,6 +85,10 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
       'Access is confined to a prefix, and as many queues, schedules, policies or feeds as the server allows have names that ' +
       'begin with it. Nothing was created.',
     fix: 'Drop those that are not needed. The message names the setting of the server, which its operator may raise.',
+  },
+  dead_letter_queue_not_found: {
+    means: 'The settings of the queue name a dead-letter queue that does not exist.',
+    fix: 'Create a dead-letter queue before the queues that name it.',
   },
   dead_letter_cycle: {
     means: 'With these settings a dead letter would return to the queue in which it died.',
@@ -131,20 +152,18 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   overloaded: {
     means:
       'The server or the store has as many pending requests as it accepts, or no database connection became free within ' +
-      '`connectionTimeoutMs`. Nothing was stored.',
+      '`connectionTimeoutSeconds`. Nothing was stored.',
     fix:
-      'Retry after the time in `Retry-After` (in the library `retryAfterMs`), with fewer calls at once. If no connection ' +
-      'becomes free, look for transactions that stay open, and for store calls inside your own transactions.',
+      'Retry after the time in `Retry-After` (in the library `retryAfterSeconds`), with fewer calls at once. If no connection ' +
+      'becomes free, look for transactions that stay open, and for store calls inside a transaction of your own.',
   },
   sequence_exhausted: {
     means: 'The sequence has given out its last number, 9223372036854775807. A group stays readable.',
     fix: 'Use another name, or delete the group and start again.',
   },
   conflict: {
-    means:
-      'The transaction met a deadlock or a lock timeout on every attempt and was rolled back; or the store was ' +
-      'called inside a transaction of its database. Nothing was stored.',
-    fix: 'Retry the whole transaction. Inside a transaction, use the operations that it was given.',
+    means: 'The transaction met a deadlock or a lock timeout on every attempt and was rolled back. Nothing was stored.',
+    fix: 'Retry the whole transaction.',
   },
   database_unavailable: {
     means:
@@ -182,6 +201,12 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   draining: {
     means: 'The server is about to stop and asks its load balancer to send requests elsewhere.',
     fix: 'Send requests to another server, or wait until this one is back.',
+  },
+  misuse: {
+    means:
+      'The call would wait for itself, or for something that is missing: a store call inside a transaction of its own ' +
+      'database, `once()` or `stop()` inside a handler, `drain` of a queue that nobody works. Nothing was stored.',
+    fix: 'Change the program: no retry helps. Inside a transaction, use the operations that it was given.',
   },
   internal: {
     means: 'Something failed inside the server. The answer does not say what; the log of the server does.',

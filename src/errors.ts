@@ -3,12 +3,23 @@
  * the table of codes: it takes titles and statuses from answers.
  */
 import { ERRORS, type ErrorCode } from './error-codes'
-import { type Fault, type FaultSummary, known, listedOf, MAX_LISTED_FAULTS, RecentnError } from './recentn-error'
+import { type Fault, type FaultSummary, known, RecentnError } from './recentn-error'
 
-Object.assign(known, ERRORS)
+/** The most faults that a refusal lists; it counts the others. */
+export const MAX_LISTED_FAULTS = 100
 
-export { type ClientErrorCode, ERRORS, type ErrorCode, type ErrorKind } from './error-codes'
-export { type ErrorFacts, type Fault, invalidInput, MAX_LISTED_FAULTS, RecentnError } from './recentn-error'
+known.kinds = ERRORS
+known.listed = (faults) => ('listed' in faults ? faults.listed : listedOf(faults, faults.length))
+
+function listedOf(faults: readonly Fault[], count: number): readonly Fault[] {
+  // A single further fault is listed: it takes as much space as the line that would count it.
+  if (count <= MAX_LISTED_FAULTS + 1) return faults
+  const more = { pointer: '', detail: `has ${count - MAX_LISTED_FAULTS} more faults` }
+  return [...faults.slice(0, MAX_LISTED_FAULTS), more]
+}
+
+export { type ClientErrorCode, ERRORS, type ErrorCode, type ErrorKind, type StoreErrorCode } from './error-codes'
+export { type ErrorFacts, type Fault, invalidInput, RecentnError } from './recentn-error'
 
 /** Codes of errors that pass by themselves: the call is worth another try. */
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

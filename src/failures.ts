@@ -16,12 +16,12 @@ export function isUnrecoverable(error: unknown): error is Error {
   return error instanceof UnrecoverableError || (error instanceof Error && error.name === NAME)
 }
 
-/** The error of a message whose claims ran out begins with this, if no release gave one. */
+/** The error of a message whose claims ran out begins with this, if no `nack` gave one. */
 export const RAN_OUT = 'The visibility timeout ran out after '
 
 /**
  * It was handed out before and nobody said that it failed, as when the process that had it was killed. A message that was
- * released with an error did not kill its process then. That its claims ran out once before, until it was dead, is no
+ * nacked with an error did not kill its process then. That its claims ran out once before, until it was dead, is no
  * such error.
  */
 export function mayHaveKilled({

@@ -15,6 +15,10 @@ export const QUEUE_CALLS = [
   'send',
   'sendMany',
   'receive',
+  'cycle',
+  'ack',
+  'nack',
+  'extend',
   'ackMany',
   'nackMany',
   'extendMany',
@@ -35,6 +39,8 @@ export const GROUP_CALLS = [
   'remove',
   'get',
   'put',
+  'update',
+  'ensure',
   'drop',
 ] as const
 
@@ -80,7 +86,6 @@ export function handleOf<Bound>(calls: object, name: string, names: readonly str
 type FilledCall = readonly [call: string, at: number, member: string]
 
 export const FILLED = {
-  queue: ['schedule', 1, 'queue'],
   group: ['appendMany', 0, 'group'],
   feed: ['follow', 1, 'feed'],
 } as const satisfies Record<string, FilledCall>

@@ -1,5 +1,6 @@
 /** What the public shapes of workers and consumers have in common, in the library and in the client. */
 import type { StandardSchema } from './schema'
+import type { Around } from './shared/running'
 
 /** What a handler of a worker gets beside its message. */
 export interface WorkContext {
@@ -20,11 +21,6 @@ export interface ConsumeContext {
   from: bigint
 }
 
-export interface StopOptions {
-  /** Seconds to wait for running handlers before their signals are aborted and their messages released; no limit when left out. */
-  timeoutSeconds?: number | undefined
-}
-
 /** `Given` is what an error is about. */
 export interface HandlingOptions<Output, Given> {
   /** The pause after a handler has thrown: doubled each time, with jitter; default 1 to 600 seconds. */
@@ -37,6 +33,13 @@ export interface HandlingOptions<Output, Given> {
    * the backoff, until the entry is put right or deleted.
    */
   schema?: StandardSchema<Output> | undefined
+  /** Stops it when it is aborted, as `stop()`. */
+  signal?: AbortSignal | undefined
+  /**
+   * Runs around each handler, for tracing, logging or a request scope (`AsyncLocalStorage`): gets what was given, as it was
+   * sent, and calls `next`, which runs the handler. What it throws counts as thrown by the handler.
+   */
+  around?: Around<Given>
   /**
    * Called with each error: a handler's with what it was given; the database's, or the server's, without it, each kind once
    * until there is an answer again. When left out, each kind of error is a warning of the process, once until a handler
@@ -48,7 +51,7 @@ export interface HandlingOptions<Output, Given> {
 export interface WorkHandlingOptions<Body, Message, SentMessage> extends HandlingOptions<Body, SentMessage> {
   /** Seconds that a claim and each extension hold, 1 to 43,200; default the message's own, or the queue's. */
   visibilityTimeoutSeconds?: number | undefined
-  /** Called when a message is done: its handler has resolved, and the message is deleted, or archived. */
+  /** Called when a message is done: its handler has resolved, and the message is acknowledged. */
   onDone?: ((message: Message) => void) | undefined
   /**
    * Called when a message is dead by the error of its handler: on its last receive, or by an `UnrecoverableError`. A message

@@ -2,7 +2,15 @@
 export { migrations } from '../migrations'
 export { type StoreSchema, schemaOf } from './database/schema'
 export * from './entities'
-export { ERRORS, type ErrorCode, type ErrorFacts, type ErrorKind, type Fault, RecentnError } from './errors'
+export {
+  ERRORS,
+  type ErrorCode,
+  type ErrorFacts,
+  type ErrorKind,
+  type Fault,
+  RecentnError,
+  type StoreErrorCode,
+} from './errors'
 export { UnrecoverableError } from './failures'
 export type { Access, AccessAnswer, AccessFunction } from './http/access'
 export { createDashboard } from './http/dashboard'
@@ -23,10 +31,10 @@ export { SequenceRepository, type Sequences } from './repositories/sequences'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema'
 export type * from './store/bound'
 export type * from './store/consumer/types'
-export type { ConnectionUse, Counted, StoreCounts, StoreTotals } from './store/counts'
 export { attachStore, openStore } from './store/open'
 export type * from './store/poller/types'
 export type {
+  BackgroundWork,
   BatchingOptions,
   FeedHandle,
   GroupHandle,
@@ -38,6 +46,7 @@ export type {
   StoreKeys,
   StoreOptions,
   StoreQueues,
+  StoreSchedules,
   Transaction,
   TransactionOptions,
 } from './store/types'

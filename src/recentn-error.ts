@@ -4,8 +4,13 @@
  */
 import type { ErrorCode, ErrorKind } from './error-codes'
 
-/** The title and status of a code, for an error that does not give its own. Only the library needs it: `errors.ts` fills it. */
-export const known: Partial<Record<ErrorCode, ErrorKind>> = {}
+/** What a client's bundle does without: `errors.ts` fills it. */
+export const known = {
+  /** The title and status of a code, for an error that does not give its own. */
+  kinds: {} as Partial<Record<ErrorCode, ErrorKind>>,
+  /** The faults that a refusal lists. A hostile input can have millions of faults, but no client makes one of those. */
+  listed: (faults: readonly Fault[] | FaultSummary) => faults as readonly Fault[],
+}
 
 /** One fault of an input: where it is (a JSON pointer into the input, or a parameter's name) and what is wrong. */
 export interface Fault {
@@ -26,21 +31,11 @@ export interface FaultSummary {
 export interface ErrorFacts {
   faults?: readonly Fault[] | FaultSummary | undefined
   cause?: unknown
-  /** Milliseconds after which a retry makes sense. */
-  retryAfterMs?: number | undefined
+  /** Seconds after which a retry makes sense. */
+  retryAfterSeconds?: number | undefined
   /** Default: the status of the code. */
   status?: number | undefined
   requestId?: string | undefined
-}
-
-/** The most faults that a refusal lists; it counts the others. A hostile input can have millions of faults. */
-export const MAX_LISTED_FAULTS = 100
-
-export function listedOf(faults: readonly Fault[], count: number): readonly Fault[] {
-  // A single further fault is listed: it takes as much space as the line that would count it.
-  if (count <= MAX_LISTED_FAULTS + 1) return faults
-  const more = { pointer: '', detail: `has ${count - MAX_LISTED_FAULTS} more faults` }
-  return [...faults.slice(0, MAX_LISTED_FAULTS), more]
 }
 
 /**
@@ -53,20 +48,19 @@ export class RecentnError extends Error {
   /** The HTTP status that REST answers it with. In the client the status of the answer; 503 where no answer came. */
   readonly status: number
   readonly faults: readonly Fault[]
-  /** Milliseconds after which a retry makes sense; undefined if it is not known. */
-  readonly retryAfterMs: number | undefined
+  /** Seconds after which a retry makes sense; undefined if it is not known. */
+  readonly retryAfterSeconds: number | undefined
   /** For an error that the client throws: the `X-Request-Id` of the answer, which the server's log has too. */
   readonly requestId: string | undefined
 
   /** An error that a program makes by hand where only the client is loaded needs its `detail` and `status`. */
   constructor(code: ErrorCode, detail?: string, facts: ErrorFacts = {}) {
-    const kind = known[code]
+    const kind = known.kinds[code]
     super(detail ?? kind?.title ?? code, facts.cause === undefined ? undefined : { cause: facts.cause })
     this.code = code
-    const { faults = [] } = facts
-    this.faults = 'listed' in faults ? faults.listed : listedOf(faults, faults.length)
+    this.faults = known.listed(facts.faults ?? [])
     this.status = facts.status ?? kind?.status ?? 500
-    this.retryAfterMs = facts.retryAfterMs
+    this.retryAfterSeconds = facts.retryAfterSeconds
     this.requestId = facts.requestId
   }
 }

@@ -31,7 +31,7 @@ export async function freshDatabase(engine: string): Promise<void> {
 async function open({ urls, purpose, fresh }: OpenRing, batched: boolean): Promise<Ring> {
   if (fresh) await freshDatabase(urls.engine)
   const store = await openStore({ url: databaseUrl(urls.engine) })
-  if (purpose === 'distinct') await store.groups.putPolicy('article:', { capacity: WINDOW, mode: 'distinct' })
+  if (purpose === 'distinct') await store.policies.put('article:', { capacity: WINDOW, mode: 'distinct' })
   const groups = batched ? store.groups : new RecentRepository(store.dataSource)
   return {
     append: async (group, item) => Number((await groups.append(group, item)).id),

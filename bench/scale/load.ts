@@ -24,7 +24,7 @@ export function groupName(index: number): string {
 
 /** Makes `groups` full groups; item i of group g was made of g · capacity + i, as items.ts says. */
 export async function load(store: Store, url: string, groups: number, capacity: number): Promise<void> {
-  await store.groups.putPolicy('article:', { capacity, mode: 'history' })
+  await store.policies.put('article:', { capacity, mode: 'history' })
   await store.groups.append(TEMPLATE, { member: 'user-0', payload: {} })
   const connection = await createConnection(url)
   try {

@@ -8,7 +8,7 @@ from worker import call, work
 class WorkTest(unittest.TestCase):
     def setUp(self):
         self.queue = f'python-{uuid.uuid4()}'
-        call('POST', f'/v1/queues/{self.queue}/ensure')
+        call('PUT', f'/v1/queues/{self.queue}')
 
     def tearDown(self):
         call('DELETE', f'/v1/queues/{self.queue}')

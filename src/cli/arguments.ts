@@ -1,6 +1,7 @@
 /** How arguments and options of several commands are read. */
 import { InvalidArgumentError } from 'commander'
 import { integerFault } from '../fields/rules'
+import { JsonText } from '../json'
 
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
@@ -8,6 +9,16 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     if (fault !== null) throw new InvalidArgumentError(`It ${fault}.`)
     return Number(text)
   }
+}
+
+/** Any JSON value, whose numbers stay as they are written. */
+export function jsonValue(text: string): JsonText {
+  try {
+    JSON.parse(text)
+  } catch {
+    throw new InvalidArgumentError('It must be JSON; a text is in double quotes.')
+  }
+  return new JsonText(text)
 }
 
 /** An id, or a cursor of a feed. */

@@ -1,5 +1,6 @@
 /** The checks of `recentn doctor` around a server: its connections, and the cluster that it is part of. */
 import type { DataSource } from 'typeorm'
+import { innerOf } from '../store/inner'
 import type { Store } from '../store/types'
 import type { CheckResult } from './finding'
 
@@ -17,7 +18,7 @@ export async function connections(store: Store): Promise<CheckResult> {
   const variables = await settings(store.dataSource, 'VARIABLES', ['max_connections'])
   const status = await settings(store.dataSource, 'STATUS', ['Threads_connected', 'Max_used_connections'])
   return connectionsAnswer({
-    pool: store.counts().connections.max,
+    pool: innerOf(store).counts().connections.max,
     max: Number(variables.get('max_connections')),
     now: Number(status.get('Threads_connected')),
     most: Number(status.get('Max_used_connections')),

@@ -1,5 +1,6 @@
 /** The checks of `recentn doctor` in the tables, on every engine: work that nobody does. */
 import type { DataSource } from 'typeorm'
+import { innerOf } from '../store/inner'
 import type { Store } from '../store/types'
 import { type CheckResult, type SqlRow, tableOf } from './finding'
 
@@ -12,7 +13,7 @@ const FAR_BEHIND = 10_000
 const MAX_NAMED = 5
 
 export async function queues(store: Store): Promise<CheckResult> {
-  const { counts, oldestAgeSeconds } = (await store.totals()).queues
+  const { counts, oldestAgeSeconds } = (await innerOf(store).totals()).queues
   const age = oldestAgeSeconds === null ? '' : `, the oldest waits for ${Math.floor(oldestAgeSeconds)} s`
   const blocked = counts.blocked > 0 ? `${counts.blocked} blocked, ` : ''
   const found = `${counts.ready} messages ready, ${counts.inFlight} in flight, ${counts.delayed} delayed, ${blocked}${counts.dead} dead${age}`
@@ -62,7 +63,7 @@ export async function schedules(store: Store): Promise<CheckResult> {
 }
 
 export async function feeds(store: Store): Promise<CheckResult> {
-  const { unpublishedEntries, oldestUnpublishedSeconds, greatestLag } = (await store.totals()).feeds
+  const { unpublishedEntries, oldestUnpublishedSeconds, greatestLag } = (await innerOf(store).totals()).feeds
   const waits = oldestUnpublishedSeconds === null ? '' : ` for up to ${Math.floor(oldestUnpublishedSeconds)} s`
   const lag = greatestLag === null ? 'no consumers' : `the consumers are up to ${greatestLag} behind`
   const found = `${unpublishedEntries} entries wait to be published${waits}, ${lag}`

@@ -1,8 +1,9 @@
 /** `recentn queues`: shows work queues and their messages, and acts on them. */
 import { type Command, Option } from 'commander'
-import { MESSAGE_STATES } from '../fields/queues'
+import { MAX_DELAY_SECONDS, MESSAGE_STATES } from '../fields/queues'
 import { MAX_BATCH } from '../fields/rules'
-import { idList, idNumber, wholeNumber } from './arguments'
+import type { JsonText } from '../json'
+import { idList, idNumber, jsonValue, wholeNumber } from './arguments'
 import { confirm } from './confirm'
 import {
   addListAndShow,
@@ -40,6 +41,12 @@ interface PageFlags extends PlaceFlags {
   limit?: number
 }
 
+interface SendFlags extends PlaceFlags {
+  delaySeconds?: number
+  dedupId?: string
+  messageGroup?: string
+}
+
 interface RedriveFlags extends PageFlags {
   id?: bigint[]
   dryRun?: boolean
@@ -48,10 +55,11 @@ interface RedriveFlags extends PageFlags {
 export function addQueuesCommand(program: Command, kit: CommandKit): void {
   const queues = program
     .command('queues')
-    .summary('show work queues, and redrive, pause, resume or purge them')
+    .summary('show work queues, send to them, and redrive, pause, resume or purge them')
     .description('Show work queues and their messages, and act on them.')
     .addHelpText('after', DETAILS)
   addShowing(queues, kit)
+  addSend(queues, kit)
   addActing(queues, kit)
 }
 
@@ -86,6 +94,20 @@ function addShowing(queues: Command, kit: CommandKit): void {
         json: found(await queues.message(queue, id), 'message', String(id)),
         show: 'facts',
       })),
+    )
+}
+
+function addSend(queues: Command, kit: CommandKit): void {
+  operatorCommand(queues, 'send <queue>', 'send a message', kit)
+    .argument('<json>', 'its body', jsonValue)
+    .option('--delay-seconds <n>', 'hand it out after this time', wholeNumber(0, MAX_DELAY_SECONDS))
+    .option('--dedup-id <id>', 'send nothing if a message with it was sent in the last 5 minutes')
+    .option('--message-group <group>', 'its group')
+    .action((queue: string, body: JsonText, { delaySeconds, dedupId, messageGroup, ...flags }: SendFlags) =>
+      atPlace(flags, kit, async ({ queues }) => {
+        const json = await queues.send(queue, body, { delaySeconds, dedupId, messageGroup })
+        return { json, show: { sentence: `The message ${json.id} was ${json.sent ? 'sent' : 'sent before'}.` } }
+      }),
     )
 }
 

@@ -13,14 +13,14 @@ export function addSchedulesCommand(program: Command, kit: CommandKit): void {
     one: 'schedule',
     summary: 'list schedules with their next ticks',
     columns: COLUMNS,
-    page: ({ queues }, range) => queues.schedules(range),
+    page: ({ schedules }, range) => schedules.list(range),
     about: 'show what a schedule sends and when',
-    get: ({ queues }, schedule) => queues.getSchedule(schedule),
+    get: ({ schedules }, schedule) => schedules.get(schedule),
   })
   operatorCommand(schedules, 'end <schedule>', 'end a schedule; messages that it has sent stay', kit).action(
     (schedule: string, flags: PlaceFlags) =>
-      atPlace(flags, kit, async ({ queues }) => {
-        if (!(await queues.unschedule(schedule))) throw notFound('schedule', schedule)
+      atPlace(flags, kit, async ({ schedules }) => {
+        if (!(await schedules.drop(schedule))) throw notFound('schedule', schedule)
         return { json: { schedule, ended: true }, show: { sentence: `The schedule ${schedule} has ended.` } }
       }),
   )

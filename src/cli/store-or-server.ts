@@ -7,21 +7,43 @@ import { createClient } from '../client'
 import type { Config } from '../config'
 import { RecentnError } from '../errors'
 import { MAX_BATCH } from '../fields/rules'
+import type { SendOptions, Sent } from '../index'
+import type { JsonText } from '../json'
 import { openStore } from '../store/open'
 import type { Store } from '../store/types'
 import { wholeNumber } from './arguments'
 import { type Printed, printedText } from './printed'
 import { jsonLine, printable } from './terminal'
 
+type Definition = Parameters<Store['schedules']['put']>[1]
+
 export interface StoreOrServer {
   readonly queues: Pick<
     Store['queues'],
-    'get' | 'list' | 'peek' | 'pause' | 'resume' | 'redrive' | 'promote' | 'purge' | 'schedules' | 'unschedule'
+    | 'get'
+    | 'list'
+    | 'put'
+    | 'update'
+    | 'ensure'
+    | 'drop'
+    | 'peek'
+    | 'pause'
+    | 'resume'
+    | 'redrive'
+    | 'promote'
+    | 'purge'
   > & {
     message(queue: string, id: bigint): ReturnType<Store['queues']['message']>
-    getSchedule(schedule: string): ReturnType<Store['queues']['getSchedule']>
+    send(queue: string, body: JsonText, options: SendOptions): Promise<Sent>
   }
-  readonly groups: Pick<Store['groups'], 'get' | 'list' | 'recent'>
+  readonly schedules: Pick<Store['schedules'], 'list' | 'drop'> & {
+    get(schedule: string): ReturnType<Store['schedules']['get']>
+    put(schedule: string, definition: Definition): ReturnType<Store['schedules']['put']>
+    update(schedule: string, changes: Partial<Definition>): ReturnType<Store['schedules']['update']>
+    ensure(schedule: string, definition: Definition): ReturnType<Store['schedules']['ensure']>
+  }
+  readonly policies: Store['policies']
+  readonly groups: Pick<Store['groups'], 'get' | 'list' | 'put' | 'update' | 'ensure' | 'drop' | 'recent'>
   readonly feeds: Pick<Store['feeds'], 'status' | 'list' | 'changes' | 'drop'>
   /** For people: where the data is. */
   readonly location: string
@@ -151,8 +173,8 @@ function serverBase(url: string): URL {
 }
 
 function atServer(url: string, key = process.env.RECENTN_KEY || undefined): StoreOrServer {
-  const { queues, groups, feeds } = createClient({ baseUrl: serverBase(url).href, key })
-  return { queues, groups, feeds, location: url, close: async () => {} }
+  const client = createClient({ baseUrl: serverBase(url).href, key })
+  return { ...client, location: url, close: async () => {} }
 }
 
 /** The error of a server: its text must not control the terminal, and it says what to do. */

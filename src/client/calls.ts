@@ -16,15 +16,20 @@ import { FeedCalls } from './feeds'
 import { GroupCalls } from './groups'
 import * as operations from './operations'
 import { type ClientOptions, checkOptions } from './options'
+import { POLICIES, type PolicyCalls } from './policies'
 import { ProcessClient } from './process'
 import { QueueCalls } from './queues'
+import { SCHEDULES, type ScheduleCalls } from './schedules'
+import { SettingsCalls } from './settings'
 import { type CallOptions, Transport } from './transport'
 import type { Access } from './wire'
 
 export interface CallsClient {
-  /** Groups of recent items, policies, and members. */
+  /** Groups of recent items, and members. */
   readonly groups: GroupCalls
+  readonly policies: PolicyCalls
   readonly queues: QueueCalls
+  readonly schedules: ScheduleCalls
   readonly feeds: FeedCalls
   /**
    * One queue, whose bodies have this type: `client.queue<Mail>('mail').send(mail)` does what `client.queues.send('mail', mail)`
@@ -46,11 +51,15 @@ export function createClient(options: ClientOptions): CallsClient {
   checkOptions(options)
   const transport = new Transport(options)
   const groups = new GroupCalls(transport)
+  const policies: PolicyCalls = new SettingsCalls(transport, POLICIES)
+  const schedules = new SettingsCalls(transport, SCHEDULES) as unknown as ScheduleCalls
   const queues = new QueueCalls(transport)
   const feeds = new FeedCalls(transport)
   return {
     groups,
+    policies,
     queues,
+    schedules,
     feeds,
     group: (name) => handleOf(groups, name, [...GROUP_CALLS, 'allItems']),
     queue: (name) => handleOf(queues, name, [...QUEUE_CALLS, 'allMessages']),
@@ -65,7 +74,9 @@ export { type ErrorFacts, type Fault, RecentnError } from '../recentn-error'
 export type * from './feeds'
 export type * from './groups'
 export type { ClientOptions } from './options'
+export type * from './policies'
 export type { ProcessClient } from './process'
 export type * from './queues'
+export type * from './schedules'
 export type { CallOptions } from './transport'
 export type * from './wire'

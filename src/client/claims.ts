@@ -101,7 +101,7 @@ export class Claims {
     try {
       const handles = claims.map(({ subject }) => subject.receiptHandle)
       // A second attempt still fits into what is left of the claim.
-      const how = { visibilityTimeoutSeconds: ms / 1000, timeoutMs: Math.max(ms / 4, 1000) }
+      const how = { visibilityTimeoutSeconds: ms / 1000, timeoutSeconds: Math.max(ms / 4000, 1) }
       const { failed } = await this.source.extendMany(this.queue, handles, how)
       const stale = new Set(failed.map(({ receiptHandle }) => receiptHandle))
       for (const claim of claims) {

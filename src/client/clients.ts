@@ -2,7 +2,7 @@
 import { startConsumer } from './consume'
 import { FeedCalls } from './feeds'
 import { GroupCalls } from './groups'
-import type { ConsumeHandler, ConsumeOptions, ConsumeSource, Handler, Running, WorkOptions } from './loops'
+import type { ConsumeHandler, ConsumeOptions, Handler, Running, WorkOptions } from './loops'
 import { QueueCalls } from './queues'
 import type { Transport } from './transport'
 import { type GroupWatch, type WatchOptions, watchGroup } from './watch'
@@ -53,6 +53,6 @@ export class FeedsClient<Base = unknown> extends FeedCalls<Base> {
     handler: ConsumeHandler<Value>,
     options: ConsumeOptions<Value> = {},
   ): Running {
-    return startConsumer(this as ConsumeSource, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions)
+    return startConsumer(this as FeedCalls, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions)
   }
 }

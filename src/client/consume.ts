@@ -1,75 +1,40 @@
-/**
- * `client.feeds.consume`: the loop of a consumer over REST. Any number of processes may run the loop of one consumer; each
- * change is given to at least one of them. `kit/cursor-steps.ts` has the invariant.
- */
+/** `client.feeds.consume`: where its changes come from. `shared/consumer.ts` has the loop. */
 
-import { CursorSteps, storedCursor } from '../kit/cursor-steps'
-import { Faults } from '../kit/faults'
+import { type CursorMove, storedCursor } from '../kit/cursor-steps'
+import { ConsumerLoop } from '../shared/consumer'
+import type { FeedCalls } from './feeds'
 import * as loops from './loops'
 import { aFunction } from './options'
 import { pause } from './retry'
 
 const WAIT_SECONDS = 20
-/** How long a handler has to end after its signal was aborted. */
-const LAST_MS = 1000
 /** From one read without changes to the next, also where a server or a proxy does not wait. */
 const BETWEEN_MS = 100
 const RULES = { ...loops.LOOP_RULES, limit: loops.whole(1, 1000), onExpired: aFunction }
 
 /** See `FeedsClient.consume`. Throws `invalid_input`. */
 export function startConsumer(
-  source: loops.ConsumeSource,
+  feeds: FeedCalls,
   names: readonly [feed: string, consumer: string],
   handler: loops.ConsumeHandler,
   options: loops.ConsumeOptions,
 ): loops.Running {
   loops.checkLoop(handler, options, RULES)
-  return new RemoteConsumer(source, names, handler, options)
-}
-
-class RemoteConsumer implements loops.Running {
-  readonly #steps: CursorSteps<loops.Change>
-  readonly #stopping = new AbortController()
-  readonly #ended: Promise<void>
-
-  constructor(
-    source: loops.ConsumeSource,
-    names: readonly [feed: string, consumer: string],
-    handler: loops.ConsumeHandler,
-    options: loops.ConsumeOptions,
-  ) {
-    const [feed, consumer] = names
-    const { limit, schema, signal, onExpired, onError } = options
-    const faults = new Faults<loops.Change[]>({
-      who: 'consumer',
-      what: `read the feed ${feed} as ${consumer}`,
-      onError,
-    })
-    this.#steps = new CursorSteps<loops.Change>({
-      cursor: (signal) => storedCursor(source.cursor(feed, consumer, { signal })),
-      read: async (after, signal) => {
-        const askedAt = performance.now()
-        const page = await source.changes(feed, { limit, waitSeconds: WAIT_SECONDS, signal, after })
-        if (page.changes.length === 0) await pause(BETWEEN_MS - (performance.now() - askedAt), signal)
-        return page
-      },
-      store: async (cursor, move) => (await source.moveCursor(feed, consumer, cursor, move)).cursor,
-      schema,
-      handle: handler,
-      onExpired,
-      backoff: loops.pausesOf(options.backoff),
-      faults,
-    })
-    const { signal: stopping } = this.#stopping
-    this.#ended = loops.repeat(stopping, faults, () => this.#steps.step(stopping))
-    loops.stopBy(signal, () => void this.stop(), this.#ended)
+  const [feed, consumer] = names
+  const source = {
+    cursor: (signal: AbortSignal) => storedCursor(feeds.cursor(feed, consumer, { signal })),
+    read: async (after: bigint, signal: AbortSignal) => {
+      const askedAt = performance.now()
+      const page = await feeds.changes(feed, { limit: options.limit, waitSeconds: WAIT_SECONDS, signal, after })
+      if (page.changes.length === 0) await pause(BETWEEN_MS - (performance.now() - askedAt), signal)
+      return page
+    },
+    store: async (cursor: bigint, move: CursorMove) => (await feeds.moveCursor(feed, consumer, cursor, move)).cursor,
   }
-
-  async stop(options: loops.StopOptions = {}): Promise<void> {
-    const patienceMs = loops.checkedPatience(options)
-    this.#stopping.abort()
-    if (patienceMs === null || (await loops.endsWithin(patienceMs, this.#ended))) return this.#ended
-    this.#steps.abort()
-    await loops.endsWithin(LAST_MS, this.#ended)
-  }
+  return new ConsumerLoop<loops.Change>(source, names, handler, options, {
+    backoff: loops.pausesOf(options.backoff),
+    repeat: loops.repeat,
+    patienceOf: loops.checkedPatience,
+    endsWithin: loops.endsWithin,
+  })
 }

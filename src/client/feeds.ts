@@ -75,8 +75,7 @@ export class FeedCalls<Base = unknown> {
    */
   changes<Value extends Base = Base>(feed: string, options: ChangesOptions = {}): Promise<Changes<Value>> {
     const [query, call] = parted(options)
-    const conduct = { waitSeconds: options.waitSeconds, ...call }
-    return this.#transport.value(operations.getChanges, { path: { feed }, query }, conduct) as Promise<Changes<Value>>
+    return this.#transport.value(operations.getChanges, { path: { feed }, query }, call) as Promise<Changes<Value>>
   }
 
   /** The stored cursor; 0 for an unknown consumer. Throws `feed_not_found`. */

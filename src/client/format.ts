@@ -49,13 +49,13 @@ export function requestOf<Id extends OperationId>(
   operation: Operation<Id>,
   { path = {}, query = {}, body, headers = {} }: RequestParts,
 ): WireRequest {
-  const init = { method: operation.method, headers: new Headers(headers) }
+  const init: WireRequest['init'] = { method: operation.method, headers: new Headers(headers) }
   const target = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, path[name]))
-  const request = { target: target + queryText(query), init, answer: operation.answer }
-  if (body === undefined) return request
-  init.headers.set('Content-Type', 'application/json')
-  const text = bodyText(operation.body ? encoded(body, operation.body) : body)
-  return { ...request, init: { ...init, body: text } }
+  if (body !== undefined) {
+    init.headers.set('Content-Type', 'application/json')
+    init.body = bodyText(operation.body ? encoded(body, operation.body) : body)
+  }
+  return { target: target + queryText(query), init, answer: operation.answer }
 }
 
 function segment(name: string, value: unknown): string {
@@ -147,8 +147,9 @@ function prototypeOf(shape: FieldShapes): object {
   const known = prototypes.get(shape)
   if (known !== undefined) return known
   const toJSON = function (this: Fields): unknown {
-    // The methods add these four from the status and the headers.
-    const { appended, created, sent, tag, ...body } = this
+    // The methods add these from the status and the headers; settings have a tag of their own.
+    const { appended, created, ...body } = this
+    if (shape.nextBefore) delete body.tag
     return encoded(body, shape)
   }
   const made = Object.create(Object.prototype, { toJSON: { value: toJSON } })
@@ -192,8 +193,9 @@ export function errorOf(status: number, headers: Headers, text: string): Recentn
   return new RecentnError(problem?.code ?? 'unexpected_answer', detail, {
     status,
     requestId: headers.get('X-Request-Id') ?? undefined,
-    retryAfterMs: retryAfterOf(headers),
+    retryAfterSeconds: retryAfterOf(headers),
     faults: problem?.errors,
+    cause: problem?.existing,
   })
 }
 
@@ -207,12 +209,12 @@ function problemOf(headers: Headers, text: string): Problem | null {
 }
 
 /** A server that asks for a longer wait may mean it no more. */
-const LONGEST_RETRY_AFTER_MS = 300_000
+const LONGEST_RETRY_AFTER_SECONDS = 300
 
 /** `Retry-After` is a number of seconds or a date. */
 function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')
   if (text === null) return undefined
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS)
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), LONGEST_RETRY_AFTER_SECONDS)
 }

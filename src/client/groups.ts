@@ -1,21 +1,18 @@
-/** Groups of recent items, policies and members: the methods of the library's `store.groups`, without `watch`. */
+/** Groups of recent items, and members: the methods of the library's `store.groups`, without `watch`. */
 import * as operations from './operations'
-import { type CallOptions, everyOf, parted, type Transport } from './transport'
+import { SettingsCalls, type SettingsNames } from './settings'
+import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport } from './transport'
 import type Wire from './wire'
 import type {
   Appended,
   Group,
+  GroupChanges,
   GroupPage,
   Item,
   MemberItems,
   NewGroupItem,
   NewItem,
-  NewPolicy,
-  NewSettings,
   OwnSettings,
-  Policy,
-  PolicyPage,
-  PolicySettings,
   Recent,
   RecentMany,
 } from './wire'
@@ -27,19 +24,26 @@ export type RecentManyOptions = Omit<QueryOptions<'recentItemsOfMany'>, 'group'>
 export type MemberOptions = QueryOptions<'memberItems'>
 export type ErasureOptions = QueryOptions<'eraseMember'>
 export type GroupListOptions = QueryOptions<'listGroups'>
-export type PolicyListOptions = QueryOptions<'listPolicies'>
 
-/**
- * `replaces` are the settings that the caller expects to replace; null expects none. If there are others by now, nothing
- * changes and the call throws `settings_changed`.
- */
-type ReplaceOptions<Body extends { replaces?: unknown }> = Pick<Body, 'replaces'> & CallOptions
+interface GroupKind {
+  shown: Group
+  stored: Group
+  put: [settings?: OwnSettings, options?: SettingsOptions]
+  ensure: [settings?: OwnSettings, options?: CallOptions]
+  changes: GroupChanges
+  listed: Group
+  page: GroupPage
+  range: GroupListOptions
+}
+
+const GROUPS: SettingsNames = { many: 'groups', absent: 'group_not_found', shape: operations.groupShape }
 
 /** `Payload` is the type that the caller says payloads have: nothing checks it. */
-export class GroupCalls<Base = unknown> {
+export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
+    super(transport, GROUPS)
     this.#transport = transport
   }
 
@@ -130,38 +134,6 @@ export class GroupCalls<Base = unknown> {
     return this.#transport.wasThere(operations.removeItem, { path: { group, id } }, 'item_not_found', options)
   }
 
-  /** The group with the settings in force; null if it does not exist. */
-  get(group: string, options?: CallOptions): Promise<Group | null> {
-    return this.#transport.valueOrNull(operations.getGroup, { path: { group } }, 'group_not_found', options)
-  }
-
-  /** Creates the group or replaces its own settings. A setting that is left out follows the policy. */
-  async put(
-    group: string,
-    settings: OwnSettings = {},
-    options: ReplaceOptions<NewSettings> = {},
-  ): Promise<Group & { created: boolean }> {
-    const [more, call] = parted(options)
-    const parts = { path: { group }, body: { ...settings, ...more } }
-    return this.#transport.made(operations.putGroup, parts, call)
-  }
-
-  /** Deletes the group and its items; false if there was none. */
-  drop(group: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.deleteGroup, { path: { group } }, 'group_not_found', options)
-  }
-
-  /** A page of groups, by name. */
-  list(options: GroupListOptions = {}): Promise<GroupPage> {
-    const [query, call] = parted(options)
-    return this.#transport.value(operations.listGroups, { query }, call)
-  }
-
-  /** All groups by name, in pages of `limit`. */
-  all(options: GroupListOptions = {}): AsyncGenerator<Group, void, undefined> {
-    return everyOf((page) => this.list(page), 'groups', options)
-  }
-
   /** A page of the items of one member in all groups, newest first. */
   memberItems<Payload extends Base = Base>(member: string, options: MemberOptions = {}): Promise<MemberItems<Payload>> {
     const [query, call] = parted(options)
@@ -184,38 +156,6 @@ export class GroupCalls<Base = unknown> {
   eraseMember(member: string, options: ErasureOptions = {}): Promise<{ deleted: number }> {
     const [query, call] = parted(options)
     return this.#transport.value(operations.eraseMember, { path: { member }, query }, call)
-  }
-
-  /** The policy with exactly this prefix; null if there is none. */
-  getPolicy(prefix: string, options?: CallOptions): Promise<Policy | null> {
-    return this.#transport.valueOrNull(operations.getPolicy, { path: { prefix } }, 'policy_not_found', options)
-  }
-
-  /** Creates or replaces the policy of the groups whose names begin with `prefix`. */
-  async putPolicy(
-    prefix: string,
-    policy: PolicySettings,
-    options: ReplaceOptions<NewPolicy> = {},
-  ): Promise<Policy & { created: boolean }> {
-    const [more, call] = parted(options)
-    const parts = { path: { prefix }, body: { ...policy, ...more } }
-    return this.#transport.made(operations.putPolicy, parts, call)
-  }
-
-  /** Deletes a policy; false if there was none. */
-  deletePolicy(prefix: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.deletePolicy, { path: { prefix } }, 'policy_not_found', options)
-  }
-
-  /** A page of policies, by prefix. */
-  listPolicies(options: PolicyListOptions = {}): Promise<PolicyPage> {
-    const [query, call] = parted(options)
-    return this.#transport.value(operations.listPolicies, { query }, call)
-  }
-
-  /** All policies by prefix, in pages of `limit`. */
-  allPolicies(options: PolicyListOptions = {}): AsyncGenerator<Policy, void, undefined> {
-    return everyOf((page) => this.listPolicies(page), 'policies', options)
   }
 }
 

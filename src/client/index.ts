@@ -19,19 +19,12 @@ import type { CallsClient } from './calls'
 import { FeedsClient, GroupsClient, QueuesClient } from './clients'
 import * as operations from './operations'
 import { type ClientOptions, checkOptions } from './options'
+import { POLICIES, type PolicyCalls } from './policies'
 import { ProcessClient } from './process'
+import { SCHEDULES, type ScheduleCalls } from './schedules'
+import { SettingsCalls } from './settings'
 import { type CallOptions, Transport } from './transport'
-import type { Appended, NewItem, NewSchedule, Schedule } from './wire'
-
-/** What a handle of a queue has besides: calls that take the name of the queue as a member. */
-export interface BoundQueue<Body = unknown> {
-  /** `queues.schedule`, with this queue as `queue`. */
-  schedule(
-    name: string,
-    definition: Omit<NewSchedule<Body>, 'queue'>,
-    options?: CallOptions,
-  ): Promise<Schedule<Body> & { created: boolean }>
-}
+import type { Appended, NewItem } from './wire'
 
 /** What a handle of a group has besides. */
 export interface BoundGroup<Payload = unknown> {
@@ -40,16 +33,15 @@ export interface BoundGroup<Payload = unknown> {
 }
 
 /** The calls of `client.queues` on one queue, whose bodies are of one type: what `client.queue` gives. */
-export type QueueHandle<Body = unknown> = Handle<QueuesClient<Body>, QueueCall | 'allMessages' | 'work'> &
-  BoundQueue<Body>
+export type QueueHandle<Body = unknown> = Handle<QueuesClient<Body>, QueueCall | 'allMessages' | 'work'>
 /** The calls of `client.groups` on one group, whose payloads are of one type: what `client.group` gives. */
 export type GroupHandle<Payload = unknown> = Handle<GroupsClient<Payload>, GroupCall | 'allItems' | 'watch'> &
   BoundGroup<Payload>
 /** The calls of `client.feeds` on one feed, whose values are of one type: what `client.feed` gives. */
 export type FeedHandle<Value = unknown> = Handle<FeedsClient<Value>, FeedCall | 'consume'>
 
-export interface Client extends Pick<CallsClient, 'process' | 'access'> {
-  /** Groups of recent items, policies, and members. */
+export interface Client extends Pick<CallsClient, 'policies' | 'schedules' | 'process' | 'access'> {
+  /** Groups of recent items, and members. */
   readonly groups: GroupsClient
   readonly queues: QueuesClient
   readonly feeds: FeedsClient
@@ -69,14 +61,18 @@ export function createClient(options: ClientOptions): Client {
   checkOptions(options)
   const transport = new Transport(options)
   const groups = new GroupsClient(transport)
+  const policies: PolicyCalls = new SettingsCalls(transport, POLICIES)
+  const schedules = new SettingsCalls(transport, SCHEDULES) as unknown as ScheduleCalls
   const queues = new QueuesClient(transport)
   const feeds = new FeedsClient(transport)
   return {
     groups,
+    policies,
     queues,
+    schedules,
     feeds,
     group: (name) => fillingHandle(groups, name, [...GROUP_CALLS, 'allItems', 'watch'], FILLED.group),
-    queue: (name) => fillingHandle(queues, name, [...QUEUE_CALLS, 'allMessages', 'work'], FILLED.queue),
+    queue: (name) => handleOf(queues, name, [...QUEUE_CALLS, 'allMessages', 'work']),
     feed: (name) => handleOf(feeds, name, [...FEED_CALLS, 'consume']),
     process: new ProcessClient(transport),
     access: (options) => transport.value(operations.getAccess, {}, options),
@@ -97,15 +93,16 @@ export type {
   ConsumeHandler,
   ConsumeOptions,
   Handler,
-  LoopOptions,
   Running,
   StopOptions,
   WorkContext,
   WorkOptions,
 } from './loops'
 export type { ClientOptions } from './options'
+export type * from './policies'
 export type { ProcessClient } from './process'
 export type * from './queues'
+export type * from './schedules'
 export type { GroupEvent } from './stream'
 export type { CallOptions } from './transport'
 export type { GroupWatch, WatchOptions } from './watch'

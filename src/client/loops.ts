@@ -3,7 +3,6 @@ import type {
   ConsumeContext,
   ConsumeHandlingOptions,
   HandlingOptions,
-  StopOptions,
   WorkContext,
   WorkHandlingOptions,
 } from '../handling-shapes'
@@ -12,27 +11,20 @@ import type { Faults } from '../kit/faults'
 import type { SettleSource } from '../kit/settles'
 import { invalidInput, type RecentnError } from '../recentn-error'
 import { schemaFault } from '../schema'
+import type { Running, StopOptions } from '../shared/running'
 import { aFunction, type OptionRule, refuseFaults } from './options'
 import { LONGEST_TIMER_MS, pause } from './retry'
-import type { Consumer, Extend, ExtendedReceipts, Message, NewCursor, Receive, Changes as WireChanges } from './wire'
+import type { Extend, ExtendedReceipts, Message, Receive, Changes as WireChanges } from './wire'
 
-export type { ConsumeContext, StopOptions, WorkContext }
-
-/** What the loops of workers and consumers take. `Given` is what an error is about. */
-export interface LoopOptions<Output, Given> extends HandlingOptions<Output, Given> {
-  /** Stops the loop when it is aborted, as `stop()`. */
-  signal?: AbortSignal | undefined
-}
+export type { ConsumeContext, Running, StopOptions, WorkContext }
 
 /**
- * Resolving deletes the message. Throwing releases it, with the error, after a backoff; an `UnrecoverableError` makes it a
- * dead letter at once.
+ * Resolving acknowledges the message. Throwing returns it (`nack`), with the error, after a backoff; an `UnrecoverableError`
+ * makes it a dead letter at once.
  */
 export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
 
-export interface WorkOptions<Body = unknown>
-  extends LoopOptions<Body, Message>,
-    WorkHandlingOptions<Body, Message<Body>, Message> {
+export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body, Message<Body>, Message> {
   /** Maximum handlers at the same time, 1 to 1,000; default 1. */
   concurrency?: number | undefined
 }
@@ -48,19 +40,7 @@ export type ConsumeHandler<Value = unknown> = (
   context: ConsumeContext,
 ) => Promise<unknown> | unknown
 
-export interface ConsumeOptions<Value = unknown>
-  extends LoopOptions<Value, Change[]>,
-    ConsumeHandlingOptions<Value, Change> {}
-
-/** A worker or a consumer that runs. */
-export interface Running {
-  /**
-   * Claims or reads nothing more, and waits for the handlers that run, so a handler must not wait for it. After
-   * `timeoutSeconds` their signals are aborted; a second later the messages of handlers that run on are released, and the
-   * cursors of such changes are not stored. Repeatable.
-   */
-  stop(options?: StopOptions): Promise<void>
-}
+export type ConsumeOptions<Value = unknown> = ConsumeHandlingOptions<Value, Change>
 
 /** The calls that a worker makes: those of `QueueCalls`. */
 export interface WorkSource extends SettleSource {
@@ -68,18 +48,8 @@ export interface WorkSource extends SettleSource {
   extendMany(
     queue: string,
     handles: readonly string[],
-    how: Omit<Extend, 'receiptHandles'> & { timeoutMs: number },
+    how: Pick<Extend, 'visibilityTimeoutSeconds'> & { timeoutSeconds: number },
   ): Promise<ExtendedReceipts>
-}
-
-/** The calls that a consumer makes: those of `FeedCalls`. */
-export interface ConsumeSource {
-  changes(
-    feed: string,
-    options: { limit?: number | undefined; waitSeconds: number; after: bigint; signal: AbortSignal },
-  ): Promise<Changes>
-  cursor(feed: string, consumer: string, options: { signal: AbortSignal }): Promise<Consumer>
-  moveCursor(feed: string, consumer: string, cursor: bigint, options: Omit<NewCursor, 'cursor'>): Promise<Consumer>
 }
 
 export function whole(min: number, max: number): OptionRule {
@@ -91,7 +61,7 @@ const MAX_SECONDS = 315_360_000
 const aDelay = whole(0, MAX_SECONDS)
 
 /** The options of both loops. */
-export const LOOP_RULES: Readonly<Record<keyof LoopOptions<never, never>, OptionRule>> = {
+export const LOOP_RULES: Readonly<Record<keyof HandlingOptions<never, never>, OptionRule>> = {
   backoff: (value) => {
     const { minSeconds, maxSeconds, ...others } = pausesOf(Object(value))
     const isFine = aDelay(minSeconds) === null && aDelay(maxSeconds) === null && maxSeconds >= minSeconds
@@ -100,6 +70,7 @@ export const LOOP_RULES: Readonly<Record<keyof LoopOptions<never, never>, Option
   },
   schema: schemaFault,
   signal: (value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal'),
+  around: aFunction,
   onError: aFunction,
 }
 
@@ -110,7 +81,7 @@ export function checkLoop(handler: unknown, options: object, rules: Readonly<Rec
 }
 
 /** What was left out takes its default, but the longest pause is never shorter than the shortest. */
-export function pausesOf({ minSeconds = 1, ...others }: LoopOptions<never, never>['backoff'] = {}) {
+export function pausesOf({ minSeconds = 1, ...others }: HandlingOptions<never, never>['backoff'] = {}) {
   const { maxSeconds = Math.max(minSeconds, 600) } = others
   return { ...others, minSeconds, maxSeconds }
 }
@@ -140,16 +111,9 @@ export async function repeat(signal: AbortSignal, faults: Faults<never>, step: (
     } catch (error) {
       if (signal.aborted) return
       faults.database(error)
-      await pause(Math.max(pauses.next(), (error as RecentnError).retryAfterMs ?? 0), signal)
+      await pause(Math.max(pauses.next(), ((error as RecentnError).retryAfterSeconds ?? 0) * 1000), signal)
     }
   }
-}
-
-/** Calls `stop` when the signal is aborted, until the loop has ended. */
-export function stopBy(signal: AbortSignal | undefined, stop: () => unknown, ended: Promise<unknown>): void {
-  if (signal?.aborted) stop()
-  signal?.addEventListener('abort', stop)
-  void ended.then(() => signal?.removeEventListener('abort', stop))
 }
 
 /** Whether the work ends in this time. */

@@ -13,8 +13,8 @@ export interface ClientOptions {
   fetch?: typeof fetch | undefined
   /** How many times a call is attempted again where that is safe; 3 when left out. */
   retries?: number | undefined
-  /** How long an attempt may take, in addition to its `waitSeconds`; 30,000 when left out. */
-  timeoutMs?: number | undefined
+  /** Seconds that an attempt may take, in addition to its `waitSeconds`; 30 when left out. */
+  timeoutSeconds?: number | undefined
   /** Sent with each request. */
   headers?: Readonly<Record<string, string>> | undefined
 }
@@ -26,7 +26,7 @@ const RULES: Readonly<Record<keyof ClientOptions, OptionRule>> = {
   key: (value) => (isOneOf(value, 'string', 'function') ? null : 'must be a string or a function'),
   fetch: aFunction,
   retries: numberFault,
-  timeoutMs: numberFault,
+  timeoutSeconds: numberFault,
   headers: (value) => (isOneOf(value, 'object') && value !== null ? null : 'must be an object'),
 }
 

@@ -1,19 +1,20 @@
 /** Work queues: the methods of the library's `store.queues`, without `work`. */
-
 import type { AsJson } from '../schema'
+import type { Operation, PartsOf } from './format'
 import * as operations from './operations'
-import { type CallOptions, everyOf, parted, type Transport } from './transport'
+import { SettingsCalls, type SettingsNames } from './settings'
+import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport } from './transport'
 import type Wire from './wire'
 import type {
   AckedReceipts,
+  Cycle,
   Extend,
   ExtendedReceipts,
-  ListedSchedule,
   Message,
   MessagePage,
+  Nack,
   NackedReceipts,
   NewMessage,
-  NewSchedule,
   PeekedMessage,
   Purge,
   Queue,
@@ -23,55 +24,44 @@ import type {
   QueueStatus,
   Receive,
   Redrive,
-  Release,
-  Schedule,
-  SchedulePage,
   Sent,
   SentMany,
 } from './wire'
 
 export type SendOptions = Omit<NewMessage, 'body'> & CallOptions
 export type ReceiveOptions = Receive & CallOptions
-export type ReleaseOptions = Omit<Release, 'receiptHandles'> & CallOptions
-export type ExtendOptions = Omit<Extend, 'receiptHandles'> & CallOptions
+export type CycleOptions = Cycle & CallOptions
+/** A message that was received, or its receipt handle. */
+export type MessageRef = Message | string
+type Handles = 'receiptHandle' | 'receiptHandles'
+export type NackOptions = Omit<Nack, Handles> & CallOptions
+export type ExtendOptions = Omit<Extend, Handles> & CallOptions
 export type RedriveOptions = Redrive & CallOptions
 export type PurgeOptions = Purge & CallOptions
 export type PeekOptions = Wire['peekMessages']['query'] & CallOptions
-export type ScheduleListOptions = Wire['listSchedules']['query'] & CallOptions
+
 export type QueueListOptions = Wire['listQueues']['query'] & CallOptions
 
+interface QueueKind {
+  shown: QueueStatus
+  stored: Queue
+  put: [settings?: QueueSettings, options?: SettingsOptions]
+  ensure: [settings?: QueueSettings, options?: CallOptions]
+  changes: QueueChanges
+  listed: QueueStatus
+  page: QueuePage
+  range: QueueListOptions
+}
+
+const QUEUES: SettingsNames = { many: 'queues', absent: 'queue_not_found', shape: operations.queueShape }
+
 /** `Body` is the type that the caller says bodies have: nothing checks it. */
-export class QueueCalls<Base = unknown> {
+export class QueueCalls<Base = unknown> extends SettingsCalls<QueueKind> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
+    super(transport, QUEUES)
     this.#transport = transport
-  }
-
-  /** The settings and counts; null if the queue does not exist. */
-  get(queue: string, options?: CallOptions): Promise<QueueStatus | null> {
-    return this.#transport.valueOrNull(operations.getQueue, { path: { queue } }, 'queue_not_found', options)
-  }
-
-  /** Creates the queue, or replaces all of its settings: one that is left out gets its default. A pause stays. */
-  async put(queue: string, settings: QueueSettings = {}, options?: CallOptions): Promise<Queue & { created: boolean }> {
-    const parts = { path: { queue }, body: settings }
-    return this.#transport.made(operations.putQueue, parts, options)
-  }
-
-  /** Creates the queue with these settings, and leaves a queue that exists unchanged. */
-  async ensure(
-    queue: string,
-    settings: QueueSettings = {},
-    options?: CallOptions,
-  ): Promise<Queue & { created: boolean }> {
-    const parts = { path: { queue }, body: settings }
-    return this.#transport.made(operations.ensureQueue, parts, { repeat: 'safe', ...options })
-  }
-
-  /** Changes the given settings and no others. Throws `queue_not_found`. */
-  update(queue: string, settings: QueueChanges, options?: CallOptions): Promise<Queue> {
-    return this.#transport.value(operations.updateQueue, { path: { queue }, body: settings }, options)
   }
 
   /** Until `resume`, messages can be sent but receives get none. Repeatable. Throws `queue_not_found`. */
@@ -84,27 +74,11 @@ export class QueueCalls<Base = unknown> {
     return this.#transport.value(operations.resumeQueue, { path: { queue }, body: {} }, { repeat: 'safe', ...options })
   }
 
-  /** Deletes the queue and its messages; false if there was none. Throws `queue_in_use`. */
-  drop(queue: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.deleteQueue, { path: { queue } }, 'queue_not_found', options)
-  }
-
-  /** A page of queues, by name. */
-  list(options: QueueListOptions = {}): Promise<QueuePage> {
-    const [query, call] = parted(options)
-    return this.#transport.value(operations.listQueues, { query }, call)
-  }
-
-  /** All queues by name, in pages of `limit`. */
-  all(options: QueueListOptions = {}): AsyncGenerator<QueueStatus, void, undefined> {
-    return everyOf((page) => this.list(page), 'queues', options)
-  }
-
   /**
    * Sends one message. `sent` is false if a message with this `dedupId` was sent before; the id is that message's. A call
    * without a `dedupId` is not repeated if no answer came. Throws `queue_not_found`.
    */
-  async send<Body extends Base = Base, Given extends Body = Body>(
+  send<Body extends Base = Base, Given extends Body = Body>(
     queue: string,
     body: Given & AsJson<Given>,
     options: SendOptions = {},
@@ -112,7 +86,7 @@ export class QueueCalls<Base = unknown> {
     const [more, call] = parted(options)
     const repeat = options.dedupId ? 'safe' : 'once'
     const parts = { path: { queue }, body: { body, ...more } }
-    return (await this.#transport.value(operations.sendMessages, parts, { repeat, ...call })) as Sent
+    return this.#transport.value(operations.sendMessages, parts, { repeat, ...call }) as Promise<Sent>
   }
 
   /**
@@ -134,31 +108,69 @@ export class QueueCalls<Base = unknown> {
    * messages that it claimed become ready after that timeout. With `waitSeconds` it may take that much longer.
    */
   async receive<Body extends Base = Base>(queue: string, options: ReceiveOptions = {}): Promise<Message<Body>[]> {
+    return (await this.#inParts(operations.receiveMessages, queue, options)).messages as Message<Body>[]
+  }
+
+  /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. Not repeated, as `receive`. */
+  async cycle<Body extends Base = Base>(queue: string, options: CycleOptions = {}): Promise<Message<Body>[]> {
+    return (await this.#inParts(operations.cycleMessages, queue, options)).messages as Message<Body>[]
+  }
+
+  #inParts<Id extends 'receiveMessages' | 'cycleMessages' | 'redriveQueue' | 'purgeQueue'>(
+    operation: Operation<Id>,
+    queue: string,
+    options: ReceiveOptions | RedriveOptions,
+  ): Promise<Wire[Id]['answer']> {
     const [body, call] = parted(options)
-    const conduct = { repeat: 'parts', waitSeconds: options.waitSeconds, ...call } as const
-    const { messages } = await this.#transport.value(operations.receiveMessages, { path: { queue }, body }, conduct)
-    return messages as Message<Body>[]
+    const parts = { path: { queue }, body } as unknown as PartsOf<Id>
+    return this.#transport.value(operation, parts, { repeat: 'parts', ...call })
   }
 
-  /** The messages are done: removes, or archives, those that the 1 to 1,000 handles name. */
-  ackMany(queue: string, handles: string | readonly string[], options?: CallOptions): Promise<AckedReceipts> {
-    const parts = { path: { queue }, body: { receiptHandles: listOf(handles) } }
-    return this.#transport.value(operations.ackMessages, parts, options)
+  /**
+   * The message is done: removes it, or archives it. Takes the message, or its receipt handle. Throws `stale_receipt` when
+   * the claim is no longer the caller's: it was settled, or another receiver has claimed the message since.
+   */
+  ack(queue: string, message: MessageRef, options?: CallOptions): Promise<void> {
+    return this.#settle(operations.ackMessages, queue, one(message), options)
   }
 
-  /** The messages failed: makes them ready again after a delay, or dead. */
-  nackMany(queue: string, handles: string | readonly string[], options: ReleaseOptions = {}): Promise<NackedReceipts> {
+  /** The message failed: it is handed out again after a delay, or never. Throws as `ack`. */
+  nack(queue: string, message: MessageRef, options?: NackOptions): Promise<void> {
+    return this.#settle(operations.nackMessages, queue, one(message), options)
+  }
+
+  /** Extends the claim to the visibility timeout, counted from now. Throws as `ack`. */
+  extend(queue: string, message: MessageRef, options: ExtendOptions): Promise<void> {
+    // The handle stays valid, so that a second extension has the effect of one.
+    return this.#settle(operations.extendMessages, queue, one(message), options, 'safe')
+  }
+
+  /** `ack` of 1 to 1,000 messages or handles; resolves to the handles that counted, and those that did not. */
+  ackMany(queue: string, messages: readonly MessageRef[], options?: CallOptions): Promise<AckedReceipts> {
+    return this.#settle(operations.ackMessages, queue, many(messages), options)
+  }
+
+  /** `nack` of 1 to 1,000 messages or handles. */
+  nackMany(queue: string, messages: readonly MessageRef[], options?: NackOptions): Promise<NackedReceipts> {
+    return this.#settle(operations.nackMessages, queue, many(messages), options)
+  }
+
+  /** `extend` of 1 to 1,000 messages or handles. */
+  extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<ExtendedReceipts> {
+    return this.#settle(operations.extendMessages, queue, many(messages), options, 'safe')
+  }
+
+  /** One handle is answered with nothing, a list with what became of each. */
+  #settle<Answer>(
+    operation: Operation<'ackMessages' | 'nackMessages' | 'extendMessages'>,
+    queue: string,
+    handles: object,
+    options: CallOptions = {},
+    repeat?: 'safe',
+  ): Promise<Answer> {
     const [more, call] = parted(options)
-    const parts = { path: { queue }, body: { receiptHandles: listOf(handles), ...more } }
-    return this.#transport.value(operations.nackMessages, parts, call)
-  }
-
-  /** Sets when the claims end: `visibilityTimeoutSeconds` from now. */
-  extendMany(queue: string, handles: string | readonly string[], options: ExtendOptions): Promise<ExtendedReceipts> {
-    const { signal, timeoutMs, visibilityTimeoutSeconds } = options
-    const parts = { path: { queue }, body: { receiptHandles: listOf(handles), visibilityTimeoutSeconds } }
-    // The handles stay valid, so that a second extension has the effect of one.
-    return this.#transport.value(operations.extendMessages, parts, { repeat: 'safe', signal, timeoutMs })
+    const parts = { path: { queue }, body: { ...handles, ...more } }
+    return this.#transport.value(operation, parts as never, { repeat, ...call }) as Promise<Answer>
   }
 
   /** A page of the messages in one state, `ready` by default, without claiming them. */
@@ -198,8 +210,7 @@ export class QueueCalls<Base = unknown> {
 
   /** Sends up to `limit` dead messages, or those of `ids`, back to the queue that they died in, with receive count 0. */
   redrive(queue: string, options: RedriveOptions = {}): Promise<{ moved: number }> {
-    const [body, call] = parted(options)
-    return this.#transport.value(operations.redriveQueue, { path: { queue }, body }, { repeat: 'parts', ...call })
+    return this.#inParts(operations.redriveQueue, queue, options)
   }
 
   /** Has the delayed ones of these messages, 1 to 1,000 ids, handed out now. */
@@ -209,53 +220,10 @@ export class QueueCalls<Base = unknown> {
 
   /** Deletes all ready, blocked and delayed messages: in a dead-letter queue, the dead letters. */
   purge(queue: string, options: PurgeOptions = {}): Promise<{ deleted: number }> {
-    const [body, call] = parted(options)
-    return this.#transport.value(operations.purgeQueue, { path: { queue }, body }, { repeat: 'parts', ...call })
-  }
-
-  /**
-   * Creates the schedule, or replaces the one of this name. While `cron`, `everySeconds` and `timeZone` stay the same, its
-   * next tick stays too. Throws `queue_not_found`.
-   */
-  async schedule<Body extends Base = Base>(
-    schedule: string,
-    definition: NewSchedule<NoInfer<Body>>,
-    options?: CallOptions,
-  ): Promise<Schedule<Body> & { created: boolean }> {
-    const parts = { path: { schedule }, body: definition }
-    return this.#transport.made(operations.putSchedule, parts, options) as Promise<
-      Schedule<Body> & { created: boolean }
-    >
-  }
-
-  /** Null if there is no such schedule. */
-  getSchedule<Body extends Base = Base>(schedule: string, options?: CallOptions): Promise<Schedule<Body> | null> {
-    const found = this.#transport.valueOrNull(
-      operations.getSchedule,
-      { path: { schedule } },
-      'schedule_not_found',
-      options,
-    )
-    return found as Promise<Schedule<Body> | null>
-  }
-
-  /** A page of schedules by name, without their bodies. */
-  schedules(options: ScheduleListOptions = {}): Promise<SchedulePage> {
-    const [query, call] = parted(options)
-    return this.#transport.value(operations.listSchedules, { query }, call)
-  }
-
-  /** All schedules by name, in pages of `limit`. */
-  allSchedules(options: ScheduleListOptions = {}): AsyncGenerator<ListedSchedule, void, undefined> {
-    return everyOf((page) => this.schedules(page), 'schedules', options)
-  }
-
-  /** Ends the schedule; false if there was none. Messages that it has sent stay. */
-  unschedule(schedule: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.deleteSchedule, { path: { schedule } }, 'schedule_not_found', options)
+    return this.#inParts(operations.purgeQueue, queue, options)
   }
 }
 
-function listOf(handles: string | readonly string[]): readonly string[] {
-  return typeof handles === 'string' ? [handles] : handles
-}
+const handleOf = (message: MessageRef): string => (message as Message).receiptHandle ?? message
+const one = (message: MessageRef) => ({ receiptHandle: handleOf(message) })
+const many = (messages: readonly MessageRef[]) => ({ receiptHandles: messages.map(handleOf) })

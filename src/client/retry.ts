@@ -28,13 +28,13 @@ const LONGEST_PAUSE_MS = 5000
 /** Longer timers fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** If the server asks for a longer wait, the caller gets the error. */
-const LONGEST_RETRY_AFTER_MS = 30_000
+const LONGEST_RETRY_AFTER_SECONDS = 30
 
 /** Milliseconds to wait before the next attempt; null if the call is not to be attempted again. */
 export function retryDelay(error: RecentnError, repeat: Repeat, attempt: number): number | null {
-  const { retryAfterMs = 0 } = error
-  if (!mayRepeat(error, repeat) || retryAfterMs > LONGEST_RETRY_AFTER_MS) return null
-  return retryAfterMs + pauseMs(attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  const { retryAfterSeconds = 0 } = error
+  if (!mayRepeat(error, repeat) || retryAfterSeconds > LONGEST_RETRY_AFTER_SECONDS) return null
+  return retryAfterSeconds * 1000 + pauseMs(attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
 }
 
 function mayRepeat({ code, status }: RecentnError, repeat: Repeat): boolean {

@@ -32,7 +32,7 @@ export class GroupStream {
   constructor(
     private readonly transport: Transport,
     private readonly group: string,
-    private readonly idleMs: number,
+    private readonly idleSeconds: number,
     private readonly ending: AbortSignal,
   ) {}
 
@@ -42,7 +42,7 @@ export class GroupStream {
    * silent too long: the server sends heartbeats.
    */
   async *events(after: bigint, resumes = false): AsyncGenerator<'connected' | GroupEvent, void, undefined> {
-    const limit = timeLimit(this.ending, this.transport.timeoutMs)
+    const limit = timeLimit(this.ending, this.transport.timeoutSeconds * 1000)
     const headers = { Accept: 'text/event-stream', ...(resumes && { 'Last-Event-ID': String(after) }) }
     const parts = { path: { group: this.group }, query: { after }, headers }
     try {
@@ -87,12 +87,12 @@ export class GroupStream {
     const timer = setTimeout(() => {
       isSilent = true
       limit.abort()
-    }, this.idleMs)
+    }, this.idleSeconds * 1000)
     try {
       return await work
     } catch (error) {
       if (!isSilent) throw error
-      const silence = `Nothing has come for ${this.idleMs} ms, not even a heartbeat`
+      const silence = `Nothing has come for ${this.idleSeconds} s, not even a heartbeat`
       throw new RecentnError('unreachable', silence, { status: 503 })
     } finally {
       clearTimeout(timer)

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../error-codes'
 import { invalidInput, RecentnError } from '../recentn-error'
 import {
   answerOf,
+  decoded,
   type Operation,
   type OperationId,
   type PartsOf,
@@ -18,7 +19,15 @@ export interface CallOptions {
   /** Ends the call, which then throws the signal's reason. A write may or may not have been done. */
   signal?: AbortSignal | undefined
   /** In place of the client's. */
-  timeoutMs?: number | undefined
+  timeoutSeconds?: number | undefined
+}
+
+export interface SettingsOptions extends CallOptions {
+  /**
+   * The `tag` of the settings that the caller has read; `'*'` is any. If they have another one by now, or do not exist, nothing
+   * changes, and the call throws `settings_changed`.
+   */
+  ifTag?: string | undefined
 }
 
 export interface Conduct extends CallOptions {
@@ -38,13 +47,13 @@ export interface TransportOptions extends Omit<ClientOptions, 'key'> {
 }
 
 export class Transport {
-  readonly timeoutMs: number
+  readonly timeoutSeconds: number
   readonly parse: (text: string) => unknown
   readonly #base: string
 
   constructor(private readonly options: TransportOptions) {
     this.#base = options.baseUrl.replace(/\/+$/, '')
-    this.timeoutMs = options.timeoutMs ?? 30_000
+    this.timeoutSeconds = options.timeoutSeconds ?? 30
     this.parse = options.parse ?? JSON.parse
   }
 
@@ -77,14 +86,41 @@ export class Transport {
     return (await this.call(operation, parts, conduct)).value
   }
 
-  /** What was put, and whether it was made by that. */
-  async made<Id extends OperationId>(
+  /** The answer to a change of settings, of those only that have the tag `ifTag`: a call that arrived twice would find another. */
+  async change<Id extends OperationId>(
     operation: Operation<Id>,
     parts: PartsOf<Id>,
-    conduct?: Conduct,
+    { ifTag, ...call }: SettingsOptions = {},
+  ): Promise<WireAnswer<Wire[Id]['answer']>> {
+    if (ifTag === undefined) return this.call(operation, parts, { repeat: 'safe', ...call })
+    const headers = { 'If-Match': `"${ifTag}"` }
+    return this.call(operation, { ...parts, headers }, { repeat: 'once', ...call })
+  }
+
+  /** What was put, and whether it was made by that. */
+  async put<Id extends OperationId>(
+    operation: Operation<Id>,
+    parts: PartsOf<Id>,
+    options?: SettingsOptions,
   ): Promise<Wire[Id]['answer'] & { created: boolean }> {
-    const { status, value } = await this.call(operation, parts, conduct)
+    const { status, value } = await this.change(operation, parts, options)
     return Object.assign(value as Wire[Id]['answer'] & object, { created: status === 201 })
+  }
+
+  /** The same where there is none; otherwise what is there. */
+  async ensure<Id extends OperationId>(
+    operation: Operation<Id>,
+    parts: PartsOf<Id>,
+    options?: CallOptions,
+  ): Promise<Wire[Id]['answer'] & { created: boolean }> {
+    try {
+      return await this.put(operation, { ...parts, headers: { 'If-None-Match': '*' } }, options)
+    } catch (error) {
+      const { code, cause } = error as RecentnError
+      if (code !== 'already_exists' || !cause) throw error
+      const there = decoded(cause, operation.answer ?? {}) as Wire[Id]['answer'] & object
+      return Object.assign(there, { created: false })
+    }
   }
 
   /** Null in place of the error `absent`, which says that there is no such thing. */
@@ -97,7 +133,7 @@ export class Transport {
     try {
       return await this.value(operation, parts, conduct)
     } catch (error) {
-      if (error instanceof RecentnError && error.code === absent) return null
+      if ((error as RecentnError | undefined)?.code === absent) return null
       throw error
     }
   }
@@ -114,9 +150,9 @@ export class Transport {
 
   /** Returns the error that an attempt met; throws the reason of the caller's signal. */
   async #attempt(request: WireRequest, conduct: Conduct): Promise<WireAnswer<unknown> | RecentnError> {
-    const { signal, timeoutMs = this.timeoutMs, waitSeconds } = conduct
+    const { signal, timeoutSeconds = this.timeoutSeconds, waitSeconds } = conduct
     signal?.throwIfAborted()
-    const limit = timeLimit(signal, timeoutMs + (waitSeconds ?? 0) * 1000)
+    const limit = timeLimit(signal, (timeoutSeconds + (waitSeconds ?? 0)) * 1000)
     try {
       const response = await this.fetch(request, limit)
       const text = await response.text().catch((error) => {
@@ -165,10 +201,12 @@ export function unreachable(error: unknown, limit: TimeLimit): RecentnError {
   })
 }
 
-/** Separates what is sent from the options of the call. */
-export function parted<Options extends CallOptions>(options: Options): [Omit<Options, keyof CallOptions>, CallOptions] {
-  const { signal, timeoutMs, ...sent } = options
-  return [sent, { signal, timeoutMs }]
+/** Separates what is sent from the options of the call, which may take as much longer as the server may wait. */
+export function parted<Options extends CallOptions & Pick<Conduct, 'waitSeconds'>>(
+  options: Options,
+): [Omit<Options, keyof CallOptions>, Conduct] {
+  const { signal, timeoutSeconds, ...sent } = options
+  return [sent, { signal, timeoutSeconds, waitSeconds: options.waitSeconds }]
 }
 
 /** All entries of a list, or items of a history, whose pages are requested as they are needed. */

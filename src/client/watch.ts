@@ -16,10 +16,9 @@ export interface WatchOptions {
   /** Ends the watch. */
   signal?: AbortSignal | undefined
   /**
-   * A connection on which nothing comes for this time is given up; 45,000 when left out. The server sends something every
-   * 15 seconds.
+   * Seconds of silence after which a connection is given up; 45 when left out. The server sends something every 15 seconds.
    */
-  idleMs?: number | undefined
+  idleSeconds?: number | undefined
   /** Called with the reason why a connection ended or failed, before the next attempt. */
   onDisconnect?: ((error: RecentnError) => void) | undefined
 }
@@ -32,7 +31,7 @@ export interface GroupWatch<Payload = unknown>
   return(): Promise<IteratorResult<GroupEvent<Payload>, undefined>>
 }
 
-const IDLE_MS = 45_000
+const IDLE_SECONDS = 45
 const LONGEST_PAUSE_MS = 30_000
 
 export function watchGroup(transport: Transport, group: string, options: WatchOptions): GroupWatch {
@@ -55,7 +54,7 @@ class Watch implements GroupWatch {
   #given: bigint | undefined
 
   constructor(transport: Transport, group: string, options: WatchOptions) {
-    const { after, signal, idleMs = IDLE_MS } = options
+    const { after, signal, idleSeconds = IDLE_SECONDS } = options
     if (after !== undefined && typeof after !== 'bigint') {
       throw invalidInput([{ parameter: 'after', detail: 'must be a bigint' }])
     }
@@ -63,7 +62,7 @@ class Watch implements GroupWatch {
     this.#group = group
     this.#options = options
     this.#after = after
-    this.#stream = new GroupStream(transport, group, idleMs, this.#ending.signal)
+    this.#stream = new GroupStream(transport, group, idleSeconds, this.#ending.signal)
     const end = () => this.#ending.abort()
     if (signal?.aborted) end()
     signal?.addEventListener('abort', end)
@@ -119,7 +118,7 @@ class Watch implements GroupWatch {
       if (signal.aborted) break
       this.#options.onDisconnect?.(error)
       const waitMs = pauseMs(failures++, this.#stream.retryMs, LONGEST_PAUSE_MS)
-      await pause(Math.max(waitMs, error.retryAfterMs ?? 0), signal)
+      await pause(Math.max(waitMs, (error.retryAfterSeconds ?? 0) * 1000), signal)
     }
     return undefined
   }

@@ -64,7 +64,7 @@ export interface Recent<Payload = unknown> {
 }
 
 export interface RecentMany<Payload = unknown> {
-  groups: { group: string; capacity: number; mode: 'history' | 'distinct'; totalAppended: bigint; items: Item<Payload>[]; nextBefore?: bigint | undefined }[]
+  groups: Recent<Payload>[]
 }
 
 export interface GroupRemoved {
@@ -94,16 +94,15 @@ export interface OwnSettings {
   forgetEmptySeconds?: number | null | undefined
 }
 
-export interface NewSettings {
+/** What is left out stays as it is; with null a setting follows the policy again. */
+export interface GroupChanges {
   /** 1 to 10000. */
   capacity?: number | null | undefined
   mode?: 'history' | 'distinct' | null | undefined
   /** 1 to 315360000000. */
   ttlSeconds?: number | null | undefined
-  /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
+  /** Seconds after which a group without items is forgotten. 1 to 315360000000. */
   forgetEmptySeconds?: number | null | undefined
-  /** The group's own settings as the caller knows them; null: there is no such group. Where they are others by now, nothing is changed, and the answer is 409 `settings_changed`. Without it they are replaced whatever they are. */
-  replaces?: OwnSettings | null | undefined
 }
 
 export interface PolicySettings {
@@ -116,16 +115,14 @@ export interface PolicySettings {
   forgetEmptySeconds?: number | null | undefined
 }
 
-export interface NewPolicy {
+export interface PolicyChanges {
   /** 1 to 10000. */
-  capacity: number
-  mode: 'history' | 'distinct'
+  capacity?: number | undefined
+  mode?: 'history' | 'distinct' | undefined
   /** 1 to 315360000000. */
   ttlSeconds?: number | null | undefined
   /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
   forgetEmptySeconds?: number | null | undefined
-  /** The policy as the caller knows it; null: there is none. Where it is another one by now, nothing is changed, and the answer is 409 `settings_changed`. Without it the policy is replaced whatever it is. */
-  replaces?: PolicySettings | null | undefined
 }
 
 export interface Group {
@@ -141,6 +138,8 @@ export interface Group {
   own: { capacity?: number | undefined; mode?: 'history' | 'distinct' | undefined; ttlSeconds?: number | null | undefined; forgetEmptySeconds?: number | null | undefined }
   /** The prefix of the policy that gives the other settings; null if they are the defaults. */
   policy: string | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
   totalAppended: bigint
   createdAt: Date
 }
@@ -159,6 +158,8 @@ export interface Policy {
   ttlSeconds: number | null
   /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
   forgetEmptySeconds: number | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
 }
 
 export interface PolicyPage {
@@ -170,11 +171,11 @@ export interface PolicyPage {
 export interface QueueSettings {
   /** How long a receiver has a message for itself. 0 to 43200. */
   visibilityTimeoutSeconds?: number | null | undefined
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit. 1 to 1000000. */
+  /** A message whose claim ends without an `ack` after this many receives is dead. Null is no limit. 1 to 1000000. */
   maxReceives?: number | null | undefined
   /** Where dead messages go: a queue that exists. Null: they stay, with the state `dead`. */
   deadLetterQueue?: string | null | undefined
-  /** What happens to a message that its receiver deletes. */
+  /** What happens to a message that its receiver acknowledges. */
   onDelete?: 'remove' | 'archive' | null | undefined
   /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
   retentionSeconds?: number | null | undefined
@@ -188,11 +189,11 @@ export interface QueueSettings {
 export interface QueueChanges {
   /** How long a receiver has a message for itself. 0 to 43200. */
   visibilityTimeoutSeconds?: number | undefined
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit. 1 to 1000000. */
+  /** A message whose claim ends without an `ack` after this many receives is dead. Null is no limit. 1 to 1000000. */
   maxReceives?: number | null | undefined
   /** Where dead messages go: a queue that exists. Null: they stay, with the state `dead`. */
   deadLetterQueue?: string | null | undefined
-  /** What happens to a message that its receiver deletes. */
+  /** What happens to a message that its receiver acknowledges. */
   onDelete?: 'remove' | 'archive' | undefined
   /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
   retentionSeconds?: number | null | undefined
@@ -206,11 +207,11 @@ export interface Queue {
   queue: string
   /** How long a receiver has a message for itself. 0 to 43200. */
   visibilityTimeoutSeconds: number
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit. 1 to 1000000. */
+  /** A message whose claim ends without an `ack` after this many receives is dead. Null is no limit. 1 to 1000000. */
   maxReceives: number | null
   /** Where dead messages go: a queue that exists. Null: they stay, with the state `dead`. */
   deadLetterQueue: string | null
-  /** What happens to a message that its receiver deletes. */
+  /** What happens to a message that its receiver acknowledges. */
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
@@ -218,6 +219,8 @@ export interface Queue {
   groupConcurrency: number | null
   /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit. 1 to 10000000. */
   maxMessages: number | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
   /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
@@ -227,11 +230,11 @@ export interface QueueStatus {
   queue: string
   /** How long a receiver has a message for itself. 0 to 43200. */
   visibilityTimeoutSeconds: number
-  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit. 1 to 1000000. */
+  /** A message whose claim ends without an `ack` after this many receives is dead. Null is no limit. 1 to 1000000. */
   maxReceives: number | null
   /** Where dead messages go: a queue that exists. Null: they stay, with the state `dead`. */
   deadLetterQueue: string | null
-  /** What happens to a message that its receiver deletes. */
+  /** What happens to a message that its receiver acknowledges. */
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
@@ -239,6 +242,8 @@ export interface QueueStatus {
   groupConcurrency: number | null
   /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit. 1 to 10000000. */
   maxMessages: number | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
   /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
@@ -282,8 +287,6 @@ export interface Promoted {
 }
 
 export interface NewMessage<Body = unknown> {
-  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
-  body: Body
   /** The time until the message is handed out. 0 to 315360000; `0` when left out. */
   delaySeconds?: number | null | undefined
   /** In place of the queue's, where a receive asks for none. 0 to 43200. */
@@ -298,6 +301,8 @@ export interface NewMessage<Body = unknown> {
   messageGroup?: string | null | undefined
   /** Handed to the receiver as they are, such as `traceparent`. */
   attributes?: Readonly<Record<string, string>> | null | undefined
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  body: Body
 }
 
 export interface Messages<Body = unknown> {
@@ -325,9 +330,14 @@ export interface Receive {
   visibilityTimeoutSeconds?: number | null | undefined
   /** How long to wait for a message when there is none. 0 to 20; `0` when left out. */
   waitSeconds?: number | null | undefined
-  /** `ready`: by priority and fairness. `cycle`: by id, over and over, from the position of the cursor. `ready` when left out. */
-  order?: 'ready' | 'cycle' | null | undefined
-  /** With `cycle`: the name of the cursor; `default` when left out. */
+}
+
+export interface Cycle {
+  /** Maximum number of messages to return. 1 to 1000; `1` when left out. */
+  limit?: number | null | undefined
+  /** In place of the messages' own and the queue's. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null | undefined
+  /** The name of the cursor; `default` when left out. */
   cursor?: string | null | undefined
 }
 
@@ -352,7 +362,7 @@ export interface Message<Body = unknown> {
   receivedAt: Date
   /** The limit in force: the message's own, otherwise the queue's. Null is no limit. 1 to 1000000. */
   maxReceives: number | null
-  /** The error of the last release; for a message that died without one, that its visibility timeout ended. */
+  /** The error of the last `nack`; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
   /** -1000 to 1000. */
@@ -365,12 +375,20 @@ export interface Received<Body = unknown> {
   messages: Message<Body>[]
 }
 
-export interface Receipts {
-  receiptHandles: readonly string[]
+/** Either `receiptHandle` or `receiptHandles` is given. */
+export interface Ack {
+  /** One claim: the answer is 204, or 409 if the claim has ended. */
+  receiptHandle?: string | undefined
+  /** Many claims: the answer is 200 and says what became of each. */
+  receiptHandles?: readonly string[] | undefined
 }
 
-export interface Release {
-  receiptHandles: readonly string[]
+/** Either `receiptHandle` or `receiptHandles` is given. */
+export interface Nack {
+  /** One claim: the answer is 204, or 409 if the claim has ended. */
+  receiptHandle?: string | undefined
+  /** Many claims: the answer is 200 and says what became of each. */
+  receiptHandles?: readonly string[] | undefined
   /** The time until the messages are handed out again. 0 to 315360000; `0` when left out. */
   delaySeconds?: number | null | undefined
   /** Kept as `lastError`, cut to 1,000 characters. */
@@ -379,27 +397,31 @@ export interface Release {
   dead?: boolean | null | undefined
 }
 
+/** Either `receiptHandle` or `receiptHandles` is given. */
 export interface Extend {
-  receiptHandles: readonly string[]
+  /** One claim: the answer is 204, or 409 if the claim has ended. */
+  receiptHandle?: string | undefined
+  /** Many claims: the answer is 200 and says what became of each. */
+  receiptHandles?: readonly string[] | undefined
   /** Counted from now. 0 to 43200. */
   visibilityTimeoutSeconds: number
 }
 
 export interface AckedReceipts {
   acked: string[]
-  /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
+  /** `stale_receipt`: the claim has ended. `invalid_receipt`: not a handle of this queue. */
   failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
 }
 
 export interface NackedReceipts {
   nacked: string[]
-  /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
+  /** `stale_receipt`: the claim has ended. `invalid_receipt`: not a handle of this queue. */
   failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
 }
 
 export interface ExtendedReceipts {
   extended: string[]
-  /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
+  /** `stale_receipt`: the claim has ended. `invalid_receipt`: not a handle of this queue. */
   failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
 }
 
@@ -424,7 +446,7 @@ export interface PeekedMessage<Body = unknown> {
   archivedAt: Date | null
   /** The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the message is archived. */
   deadLetterFrom: string | null
-  /** The error of the last release; for a message that died without one, that its visibility timeout ended. */
+  /** The error of the last `nack`; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
   /** -1000 to 1000. */
@@ -439,8 +461,6 @@ export interface MessagePage<Body = unknown> {
 }
 
 export interface NewSchedule<Body = unknown> {
-  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
-  body: Body
   /** The time until the message is handed out. 0 to 315360000; `0` when left out. */
   delaySeconds?: number | null | undefined
   /** In place of the queue's, where a receive asks for none. 0 to 43200. */
@@ -455,14 +475,43 @@ export interface NewSchedule<Body = unknown> {
   attributes?: Readonly<Record<string, string>> | null | undefined
   /** The queue that gets the messages. It must exist. */
   queue: string
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  body: Body
+  /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
+  missed?: 'send-once' | 'skip' | null | undefined
   /** A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. Either this or `everySeconds`. */
   cron?: string | null | undefined
   /** The time between two ticks. Either this or `cron`. 1 to 315360000. */
   everySeconds?: number | null | undefined
   /** The IANA name of the time zone of `cron`; `UTC` when left out. */
   timeZone?: string | null | undefined
-  /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
-  missed?: 'send-once' | 'skip' | null | undefined
+}
+
+/** What is left out stays as it is. */
+export interface ScheduleChanges<Body = unknown> {
+  /** 0 to 315360000. */
+  delaySeconds?: number | undefined
+  /** In place of the queue's, where a receive asks for none. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null | undefined
+  /** In place of the queue's. Null is no limit; the queue's when left out. 1 to 1000000. */
+  maxReceives?: number | null | undefined
+  /** -1000 to 1000. */
+  priority?: number | undefined
+  /** Messages of one group take turns with those of other groups. Those without one share one. */
+  messageGroup?: string | null | undefined
+  /** Up to 14. Each message also has `recentn.schedule`, the name of the schedule, and `recentn.tick`, the planned time. */
+  attributes?: Readonly<Record<string, string>> | null | undefined
+  /** The queue that gets the messages. It must exist. */
+  queue?: string | undefined
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  body?: Body | undefined
+  missed?: 'send-once' | 'skip' | undefined
+  /** A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. Either this or `everySeconds`. */
+  cron?: string | null | undefined
+  /** The time between two ticks. Either this or `cron`. 1 to 315360000. */
+  everySeconds?: number | null | undefined
+  /** The IANA name of the time zone of `cron`; `UTC` when left out. */
+  timeZone?: string | null | undefined
 }
 
 export interface Schedule<Body = unknown> {
@@ -492,6 +541,8 @@ export interface Schedule<Body = unknown> {
   lastSentAt: Date | null
   /** Why the next tick could not be sent so far; it is tried again each minute. */
   lastError: string | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
   createdAt: Date
   /** Any JSON value. */
   body: Body
@@ -524,6 +575,8 @@ export interface ListedSchedule {
   lastSentAt: Date | null
   /** Why the next tick could not be sent so far; it is tried again each minute. */
   lastError: string | null
+  /** For `If-Match`: changes with the settings, and with nothing but them. */
+  tag: string
   createdAt: Date
 }
 
@@ -619,7 +672,7 @@ export interface FeedPage {
 }
 
 /** Problem details, RFC 9457. */
-export interface Problem {
+export interface Problem<Existing = unknown> {
   /** The address of the code in the error reference, relative to the request. */
   type: string
   title: string
@@ -627,9 +680,13 @@ export interface Problem {
   status: number
   detail: string
   /** A stable word for programs. */
-  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'queue_in_use' | 'queue_full' | 'too_many' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'internal'
+  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'already_exists' | 'stale_receipt' | 'invalid_receipt' | 'queue_in_use' | 'queue_full' | 'too_many' | 'dead_letter_queue_not_found' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'misuse' | 'internal'
+  /** The `X-Request-Id` of the answer, as the log of the server has it. */
+  requestId?: string | undefined
   /** Every fault of a refused input. */
   errors?: { pointer?: string | undefined; parameter?: string | undefined; detail: string }[] | undefined
+  /** Only with `already_exists`: what is there, if the key may see it. */
+  existing?: Existing | undefined
 }
 
 type Nothing = Record<never, never>
@@ -753,7 +810,17 @@ interface Wire {
       group: string
     }
     query: Nothing
-    body: NewSettings
+    body: OwnSettings
+    answer: Group
+  }
+  /** Change some of a group's own settings: `PATCH /v1/groups/{group}` */
+  updateGroup: {
+    path: {
+      /** The group. */
+      group: string
+    }
+    query: Nothing
+    body: GroupChanges
     answer: Group
   }
   /** Delete a group with its items: `DELETE /v1/groups/{group}` */
@@ -842,7 +909,17 @@ interface Wire {
       prefix: string
     }
     query: Nothing
-    body: NewPolicy
+    body: PolicySettings
+    answer: Policy
+  }
+  /** Change some settings of a policy: `PATCH /v1/policies/{prefix}` */
+  updatePolicy: {
+    path: {
+      /** The prefix of the groups' names. */
+      prefix: string
+    }
+    query: Nothing
+    body: PolicyChanges
     answer: Policy
   }
   /** Delete a policy: `DELETE /v1/policies/{prefix}` */
@@ -939,16 +1016,6 @@ interface Wire {
     body: Purge
     answer: Deleted
   }
-  /** Create a queue if it does not exist: `POST /v1/queues/{queue}/ensure` */
-  ensureQueue: {
-    path: {
-      /** The queue. */
-      queue: string
-    }
-    query: Nothing
-    body: QueueSettings
-    answer: Queue
-  }
   /** Pause a queue: `POST /v1/queues/{queue}/pause` */
   pauseQueue: {
     path: {
@@ -1032,25 +1099,35 @@ interface Wire {
     body: Receive
     answer: Received
   }
-  /** Delete or archive received messages: their work is done: `POST /v1/queues/{queue}/ack` */
+  /** Claim the next messages behind a stored cursor, by id, over and over: `POST /v1/queues/{queue}/cycle` */
+  cycleMessages: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Cycle
+    answer: Received
+  }
+  /** Acknowledge received messages: they are done, and are removed or archived: `POST /v1/queues/{queue}/ack` */
   ackMessages: {
     path: {
       /** The queue. */
       queue: string
     }
     query: Nothing
-    body: Receipts
-    answer: AckedReceipts
+    body: Ack
+    answer: AckedReceipts | undefined
   }
-  /** Release received messages: their work failed, and is tried again after a delay, or never: `POST /v1/queues/{queue}/nack` */
+  /** Return received messages: they failed, and are handed out again after a delay, or never: `POST /v1/queues/{queue}/nack` */
   nackMessages: {
     path: {
       /** The queue. */
       queue: string
     }
     query: Nothing
-    body: Release
-    answer: NackedReceipts
+    body: Nack
+    answer: NackedReceipts | undefined
   }
   /** Extend the claims of received messages, counted from now: `POST /v1/queues/{queue}/extend` */
   extendMessages: {
@@ -1060,7 +1137,7 @@ interface Wire {
     }
     query: Nothing
     body: Extend
-    answer: ExtendedReceipts
+    answer: ExtendedReceipts | undefined
   }
   /** List schedules by name, without their bodies: `GET /v1/schedules` */
   listSchedules: {
@@ -1094,6 +1171,16 @@ interface Wire {
     }
     query: Nothing
     body: NewSchedule
+    answer: Schedule
+  }
+  /** Change some of what a schedule sends, or when: `PATCH /v1/schedules/{schedule}` */
+  updateSchedule: {
+    path: {
+      /** The schedule. */
+      schedule: string
+    }
+    query: Nothing
+    body: ScheduleChanges
     answer: Schedule
   }
   /** End a schedule: `DELETE /v1/schedules/{schedule}` */

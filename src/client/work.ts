@@ -2,13 +2,14 @@
  * `client.queues.work`: the worker of the library over REST. It claims as many messages as its handlers begin at once, and
  * none ahead, because REST takes back no claim whose handler has not begun.
  *
- * Invariants: a handler begins only while its claim surely holds. A claim ends in exactly one way: deleted, released, or lost.
+ * Invariants: a handler begins only while its claim surely holds. A claim ends in exactly one way: acked, nacked, or lost.
  */
 
 import { Faults } from '../kit/faults'
 import { Settles } from '../kit/settles'
 import type { RecentnError } from '../recentn-error'
 import { parsing } from '../schema'
+import { Stoppable, surrounded } from '../shared/running'
 import { Claim, Claims } from './claims'
 import * as loops from './loops'
 import { aFunction } from './options'
@@ -40,10 +41,10 @@ export function startWorker(
   options: loops.WorkOptions,
 ): loops.Running {
   loops.checkLoop(handler, options, RULES)
-  return new RemoteWorker(queues, queue, parsing(options.schema, handler), options)
+  return new RemoteWorker(queues, queue, surrounded(options.around, parsing(options.schema, handler)), options)
 }
 
-class RemoteWorker implements loops.Running {
+class RemoteWorker extends Stoppable {
   readonly #queues: loops.WorkSource
   readonly #queue: string
   readonly #handler: loops.Handler
@@ -58,6 +59,7 @@ class RemoteWorker implements loops.Running {
   #ended: Promise<void> | null = null
 
   constructor(queues: loops.WorkSource, queue: string, handler: loops.Handler, options: loops.WorkOptions) {
+    super()
     this.#queues = queues
     this.#queue = queue
     this.#handler = handler
@@ -78,7 +80,7 @@ class RemoteWorker implements loops.Running {
       },
     })
     this.#fetched = loops.repeat(this.#stopping.signal, this.#faults, () => this.#fetch())
-    loops.stopBy(options.signal, () => void this.stop(), this.#fetched)
+    this.stopBy(options.signal)
   }
 
   async stop(options: loops.StopOptions = {}): Promise<void> {
@@ -86,9 +88,14 @@ class RemoteWorker implements loops.Running {
     this.#stopping.abort()
     this.#onRoom()
     this.#ended ??= this.#end()
-    if (patienceMs === null || (await loops.endsWithin(patienceMs, this.#ended))) return this.#ended
+    await this.#stop(patienceMs, this.#ended)
+    this.ended()
+  }
+
+  async #stop(patienceMs: number | null, ended: Promise<void>): Promise<void> {
+    if (patienceMs === null || (await loops.endsWithin(patienceMs, ended))) return ended
     for (const claim of this.#running.keys()) claim.abort('The worker is being stopped')
-    if (await loops.endsWithin(LAST_MS, this.#ended)) return
+    if (await loops.endsWithin(LAST_MS, ended)) return
     for (const claim of this.#running.keys()) {
       if (claim.isOver) continue
       this.#claims.remove(claim)

@@ -26,7 +26,7 @@ export const transport = new Transport({
   baseUrl: '.',
   key: () => session.key ?? undefined,
   retries: 0,
-  timeoutMs: 20_000,
+  timeoutSeconds: 20,
   parse: parseExactly,
   fetch: async (target, init) => {
     // An app that the dashboard is mounted in may know its users by a cookie.
@@ -44,6 +44,9 @@ export function ask<Id extends OperationId>(
 ): Promise<Wire[Id]['answer']> {
   return transport.value(operation, parts, { signal })
 }
+
+/** Headers by which a change is only made to the settings that have this tag. */
+export const ifTag = (tag: string) => ({ 'If-Match': `"${tag}"` })
 
 /** Rows of one page of a list. */
 export const PAGE_LENGTH = 50

@@ -8,7 +8,7 @@ import * as operations from '../client/operations'
 import type { Group } from '../client/wire'
 import { ActionResult, useAction } from './action'
 import { link } from './address'
-import { ask } from './api'
+import { ask, ifTag } from './api'
 import { submitting } from './form'
 import { GroupLossText } from './losses'
 import { AdminButton, ReadOnlyNote } from './may'
@@ -39,9 +39,9 @@ export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) 
   const [base, setBase] = useState<Group | null>(null)
   const action = useAction()
   const path = { group: group.group }
-  const save = async (own: Group['own'], { own: was }: Group) => {
+  const save = async (own: Group['own'], { own: was, tag }: Group) => {
     const isSaved = await action.run(async () => {
-      await saving(() => ask(operations.putGroup, { path, body: { ...own, replaces: was } }), was, {
+      await saving(() => ask(operations.putGroup, { path, body: own, headers: ifTag(tag) }), was, {
         look: () => ask(operations.getGroup, { path }),
         settingsOf: (now) => now.own,
         onNow: (now) => setBase(now),

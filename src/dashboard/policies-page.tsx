@@ -48,9 +48,9 @@ function PolicyRow({ policy: { prefix, capacity, mode, ttlSeconds } }: { policy:
 }
 
 /** Throws an error that says which policy the prefix has already. */
-async function refuseReplacing(prefix: string, error: unknown): Promise<never> {
-  if (!(error instanceof RecentnError) || error.code !== 'settings_changed') throw error
-  const there = described(await ask(operations.getPolicy, { path: { prefix } }))
+function refuseReplacing(prefix: string, error: unknown): never {
+  if (!(error instanceof RecentnError) || error.code !== 'already_exists') throw error
+  const there = described(error.cause as Policy)
   const detail = `There is a policy for ${prefix} already: ${there}. Nothing was saved.`
   throw new RecentnError(error.code, detail, { status: error.status })
 }
@@ -60,7 +60,7 @@ function NewPolicy() {
   const action = useAction()
   const save = async (prefix: string, settings: WholeSettings) => {
     const isSaved = await action.run(async () => {
-      const parts = { path: { prefix }, body: { ...settings, replaces: null } }
+      const parts = { path: { prefix }, body: settings, headers: { 'If-None-Match': '*' } }
       await ask(operations.putPolicy, parts).catch((error) => refuseReplacing(prefix, error))
       return 'The policy is saved.'
     })

@@ -5,7 +5,7 @@ import * as operations from '../client/operations'
 import type { Policy } from '../client/wire'
 import { ActionResult, useAction } from './action'
 import { goTo, link } from './address'
-import { ask } from './api'
+import { ask, ifTag } from './api'
 import { PolicyLossText } from './losses'
 import { AdminButton, ReadOnlyNote } from './may'
 import { Ask, Fact, LoadState, Name, PageHead } from './parts'
@@ -38,9 +38,9 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
   const [base, setBase] = useState<Policy | null>(null)
   const action = useAction()
   const path = { prefix }
-  const save = async (settings: WholeSettings, { prefix: _, ...was }: Policy) => {
+  const save = async (body: WholeSettings, was: Policy) => {
     const isSaved = await action.run(async () => {
-      await saving(() => ask(operations.putPolicy, { path, body: { ...settings, replaces: was } }), was, {
+      await saving(() => ask(operations.putPolicy, { path, body, headers: ifTag(was.tag) }), was, {
         look: () => ask(operations.getPolicy, { path }),
         settingsOf: (now) => now,
         onNow: (now) => setBase(now),

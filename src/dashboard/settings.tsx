@@ -5,7 +5,7 @@ import type { Group, Policy } from '../client/wire'
 import { RecentnError } from '../recentn-error'
 import { exactDuration } from './time'
 
-export type WholeSettings = Omit<Policy, 'prefix'>
+export type WholeSettings = Omit<Policy, 'prefix' | 'tag'>
 
 /** The limits of the server. */
 const MAX_CAPACITY = 10_000
@@ -154,4 +154,4 @@ export async function saving<T>(
   }
 }
 
-const changed = (what: string) => new RecentnError('settings_changed', `${what} Nothing was saved.`, { status: 409 })
+const changed = (what: string) => new RecentnError('settings_changed', `${what} Nothing was saved.`, { status: 412 })

@@ -19,7 +19,7 @@ import { USE_WITHIN } from './inside'
 import { dropLost } from './life'
 import { forgetLimit, isOverLimit, whenSilent } from './statement-limit'
 
-export const DEFAULT_CONNECTION_TIMEOUT_MS = 10_000
+export const DEFAULT_CONNECTION_TIMEOUT_SECONDS = 10
 
 /** The part of the connections, a fifth, that is left for reads: what keeps all writes waiting (FLUSH TABLES WITH READ LOCK) stops no reads. */
 const READ_SHARE = 5
@@ -32,8 +32,8 @@ export class NoConnection extends RecentnError {}
 
 /** The error for `what` not becoming free within `timeoutMs`. */
 export function noneFree(what: string, timeoutMs: number): NoConnection {
-  const detail = `${what} within ${timeoutMs / 1000} s (connectionTimeoutMs). If a transaction of your own is open, the call may wait for it to end: ${USE_WITHIN}`
-  return new NoConnection('overloaded', detail, { retryAfterMs: 1000 })
+  const detail = `${what} within ${timeoutMs / 1000} s (connectionTimeoutSeconds). If a transaction of your own is open, the call may wait for it to end: ${USE_WITHIN}`
+  return new NoConnection('overloaded', detail, { retryAfterSeconds: 1 })
 }
 
 interface WaitingCaller {
@@ -49,7 +49,7 @@ interface PoolRequest extends WaitingCaller {
 export interface BoundedPoolOptions {
   source: DataSource
   createRunner: () => QueryRunner
-  timeoutMs: number
+  connectionTimeoutSeconds: number | undefined
   /** The address of the database, without the password. */
   location: string
 }
@@ -68,13 +68,16 @@ export class BoundedPool {
   /** Since when the server has not answered; null from its next answer on. */
   #silentSince: number | null = null
 
+  readonly #timeoutMs: number
+
   constructor(private readonly options: BoundedPoolOptions) {
+    this.#timeoutMs = (options.connectionTimeoutSeconds ?? DEFAULT_CONNECTION_TIMEOUT_SECONDS) * 1000
     const { pool } = options.source.driver as { pool?: object }
     if (pool) whenSilent(pool, () => this.#fallSilent())
   }
 
   /** Resolves to a runner with its connection. Throws `overloaded` or `database_unavailable` if there is none in time. */
-  async take(deadline = performance.now() + this.options.timeoutMs): Promise<QueryRunner> {
+  async take(deadline = performance.now() + this.#timeoutMs): Promise<QueryRunner> {
     const [abandoned] = this.#abandoned
     const request = abandoned ?? this.#queue()
     this.#abandoned.delete(request)
@@ -87,7 +90,7 @@ export class BoundedPool {
 
   /** The same for writes, which take turns at most of the connections. */
   async takeForWrite(): Promise<QueryRunner> {
-    const deadline = performance.now() + this.options.timeoutMs
+    const deadline = performance.now() + this.#timeoutMs
     const most = this.#mostWriters
     if (this.#writers < most) this.#writers++
     else {
@@ -231,13 +234,14 @@ export class BoundedPool {
 
   /** If not one connection of the pool is established, the server does not answer. */
   #late(max: number | null): NoConnection {
-    const { timeoutMs, location, source } = this.options
+    const { location, source } = this.options
+    const timeoutMs = this.#timeoutMs
     const { connected } = connectionState(source)
     const isSilent = this.#silentSince !== null
     if (connected === 0 || isSilent) {
       const silence = isSilent ? 'it does not answer' : `no answer within ${timeoutMs / 1000} s`
       const detail = `The database ${location} cannot be reached: ${silence}`
-      return new NoConnection('database_unavailable', detail, { retryAfterMs: 1000 })
+      return new NoConnection('database_unavailable', detail, { retryAfterSeconds: 1 })
     }
     return noneFree(`None of ${max === null ? 'the' : `the ${max}`} database connections became free`, timeoutMs)
   }
@@ -247,6 +251,6 @@ export class BoundedPool {
     if (!(error instanceof Error && /^(No connections available|Queue limit reached)\.$/.test(error.message)))
       return error
     const detail = `The connection pool refused the call (${error.message}) while all connections were in use`
-    return new NoConnection('overloaded', detail, { retryAfterMs: 1000, cause: error })
+    return new NoConnection('overloaded', detail, { retryAfterSeconds: 1, cause: error })
   }
 }

@@ -28,7 +28,7 @@ export interface LostCommit {
 }
 
 export function unknownOutcome(cause: unknown): RecentnError {
-  return new RecentnError('outcome_unknown', undefined, { cause, retryAfterMs: 1000 })
+  return new RecentnError('outcome_unknown', undefined, { cause, retryAfterSeconds: 1 })
 }
 
 /**

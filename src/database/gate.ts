@@ -11,7 +11,7 @@ import type BetterSqlite3 from 'better-sqlite3'
 import { type DataSource, QueryFailedError, type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
 import { performance, setTimeout } from '../real-time'
-import { DEFAULT_CONNECTION_TIMEOUT_MS, noneFree } from './bounded-pool'
+import { DEFAULT_CONNECTION_TIMEOUT_SECONDS, noneFree } from './bounded-pool'
 import { RowParameters } from './engine'
 import { preparedOn, type RowRunner, runPrepared } from './prepared'
 import type { SharedFile } from './shared-file'
@@ -29,7 +29,7 @@ export interface GateOptions {
   sharedFile?: SharedFile
   watchedFile?: WatchedFile
   /** How long a caller waits for its turn, and for a user's transaction on the same connection. */
-  timeoutMs?: number
+  connectionTimeoutSeconds?: number
 }
 
 /** A query runner on the shared connection that holds the gate for each statement or for its whole transaction. */
@@ -47,7 +47,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
     this.#gate = gate
     this.#sharedFile = options.sharedFile
     this.#watchedFile = options.watchedFile
-    this.#timeoutMs = options.timeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
+    this.#timeoutMs = (options.connectionTimeoutSeconds ?? DEFAULT_CONNECTION_TIMEOUT_SECONDS) * 1000
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's

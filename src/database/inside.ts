@@ -35,9 +35,9 @@ export function isInside(source: object): boolean {
 
 const WAITS_FOR_ITSELF = `An operation of the store was called inside an open transaction of its own database, where it could wait for itself: ${USE_WITHIN}`
 
-/** Throws `conflict` inside a transaction on this source. */
+/** Throws `misuse` inside a transaction on this source. */
 export function requireOutside(source: object, why = WAITS_FOR_ITSELF): void {
-  if (isInside(source)) throw new RecentnError('conflict', why)
+  if (isInside(source)) throw new RecentnError('misuse', why)
 }
 
 /** A transaction that begins here: code under `holding.run(holder, …)` is inside it until `isOpen` is false. */

@@ -74,7 +74,7 @@ function hasChanged(result: unknown): boolean {
 export async function commit(runner: QueryRunner, life: Life): Promise<void> {
   requireWhole(life)
   if (depthOf(runner).transactionDepth !== 1) {
-    throw new RecentnError('conflict', 'A transaction that was begun inside of this one was left open')
+    throw new RecentnError('misuse', 'A transaction that was begun inside of this one was left open')
   }
   life.open = false
   if (life.running.size > 0) await Promise.allSettled(life.running)

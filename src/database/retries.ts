@@ -143,7 +143,7 @@ export class Retrier {
 /** Driver errors that a caller can act on, as `RecentnError`; others stay as they are. */
 export function translated(error: unknown, engine: Engine, locate: () => string): unknown {
   if (error instanceof RecentnError) return error
-  const options = { cause: error, retryAfterMs: 1000 }
+  const options = { cause: error, retryAfterSeconds: 1 }
   switch (engine.failure(error)) {
     case 'conflict':
       return new RecentnError('conflict', undefined, options)

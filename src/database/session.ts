@@ -1,7 +1,7 @@
 /** Makes a repository's session: from a DataSource, inside an open transaction, or the given one. */
 import { type DataSource, type EntityManager, InstanceChecker, type QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
-import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
+import { BoundedPool } from './bounded-pool'
 import { asNode, CLUSTER_VARIABLES } from './cluster'
 import { connect, type SqliteOptions } from './connect'
 import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from './engine'
@@ -70,7 +70,7 @@ export interface AttachOptions {
   tablePrefix?: string
   clockOffsetMs?: () => number
   /** How long a call waits for a connection. */
-  connectionTimeoutMs?: number
+  connectionTimeoutSeconds?: number
   /** How long a statement of the store's may take. */
   statementTimeoutSeconds?: number
 }
@@ -81,7 +81,7 @@ export interface AttachOptions {
  * memory: through the user's only connection, where the user's own transactions must go through the store's.
  */
 export async function attach(user: DataSource, given: AttachOptions = {}): Promise<Attached> {
-  const { tablePrefix, clockOffsetMs, connectionTimeoutMs } = given
+  const { tablePrefix, clockOffsetMs, connectionTimeoutSeconds } = given
   if (user.options.type !== 'better-sqlite3') return attachPool(user, given)
   const gate = gateOf(user)
   const options = { engine: engineOf(user), tables: tablesOf(tablePrefix), gate, clockOffsetMs }
@@ -91,14 +91,17 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
       database: new Database({
         ...options,
         dataSource: user,
-        createRunner: withManagers(user, gatedRunners(user, gate, { timeoutMs: connectionTimeoutMs })),
+        createRunner: withManagers(user, gatedRunners(user, gate, { connectionTimeoutSeconds })),
       }),
       dataSource: user,
       close: closing(seeTransactions(user, gate)),
     }
   }
   const sharedFile = new SharedFile()
-  const own = await connect(ownConnectionOf(user, user.options), gate, { sharedFile, timeoutMs: connectionTimeoutMs })
+  const own = await connect(ownConnectionOf(user, user.options), gate, {
+    sharedFile,
+    connectionTimeoutSeconds,
+  })
   const undo = [sharedFile.wrap(user.createQueryRunner()), seeTransactions(user, gate)]
   return {
     database: new Database({ ...options, dataSource: own, createRunner: () => own.createQueryRunner() }),
@@ -120,17 +123,17 @@ const AFTER_LOCK_SECONDS = 10
 
 /** MySQL and MariaDB. Attaching waits for a connection of the user's pool no longer than a call does. */
 async function attachPool(user: DataSource, given: AttachOptions): Promise<Attached> {
-  const { tablePrefix, clockOffsetMs, connectionTimeoutMs, statementTimeoutSeconds } = given
+  const { tablePrefix, clockOffsetMs, connectionTimeoutSeconds, statementTimeoutSeconds } = given
   engineOf(user)
   let seconds = statementTimeoutSeconds ?? DEFAULT_STATEMENT_TIMEOUT_SECONDS
   const limited = (runner: QueryRunner) => limitedRunner(runner, seconds)
   const createRunner = () => limited(user.createQueryRunner('master'))
-  const timeoutMs = connectionTimeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
   const location = locationOf(user.options)
   const refused = (error: unknown) => {
     throw translated(error, engineOf(user), () => location)
   }
-  const runner = await new BoundedPool({ source: user, createRunner, timeoutMs, location }).take().catch(refused)
+  const pool = new BoundedPool({ source: user, createRunner, connectionTimeoutSeconds, location })
+  const runner = await pool.take().catch(refused)
   try {
     await requireSettings(runner).catch(refused)
     const engine = await recognise(user, runner)
@@ -138,13 +141,7 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
     // A wait for a lock should end by itself: a statement that is cut off then may still take effect.
     if (statementTimeoutSeconds === undefined) seconds = Math.max(seconds, Number(row?.seconds) + AFTER_LOCK_SECONDS)
     const tables = tablesOf(tablePrefix)
-    const options = {
-      dataSource: user,
-      tables,
-      createRunner,
-      connectionTimeoutMs,
-      clockOffsetMs,
-    }
+    const options = { dataSource: user, tables, createRunner, connectionTimeoutSeconds, clockOffsetMs }
     return {
       database: new Database({
         ...options,

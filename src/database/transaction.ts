@@ -11,7 +11,7 @@ import { RecentnError } from '../errors'
 import { InFlight } from '../in-flight'
 import { performance } from '../real-time'
 import { AfterCommit } from './after-commit'
-import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
+import { BoundedPool } from './bounded-pool'
 import { catchUp } from './cluster'
 import { CutOff, isRefusedCommit, type LostCommit, settledCommit } from './cut-off'
 import { DatabaseCounts } from './database-counts'
@@ -35,7 +35,7 @@ export interface DatabaseOptions extends Setting {
   /** Makes a query runner for each caller. */
   createRunner: () => QueryRunner
   /** How long a call waits for a connection of the DataSource's pool. */
-  connectionTimeoutMs?: number
+  connectionTimeoutSeconds?: number
   /** Set if the connections are not ours: each is checked, and may have another isolation level. */
   isForeign?: boolean
   gate?: Gate
@@ -68,10 +68,10 @@ export class Database implements Session {
     this.engine = options.engine
     this.tables = options.tables
     this.counts = this.gate?.counts ?? new DatabaseCounts()
-    const { dataSource: source, createRunner, connectionTimeoutMs: timeoutMs = DEFAULT_CONNECTION_TIMEOUT_MS } = options
+    const { dataSource: source, createRunner, connectionTimeoutSeconds } = options
     this.location = locationOf(source.options)
     this.#retryRules = { engine: this.engine, counts: this.counts, locate: () => this.location }
-    this.pool = new BoundedPool({ source, createRunner, timeoutMs, location: this.location })
+    this.pool = new BoundedPool({ source, createRunner, connectionTimeoutSeconds, location: this.location })
   }
 
   /** What a transaction holds and a call inside of it would wait for (`inside.ts`). */
@@ -79,7 +79,7 @@ export class Database implements Session {
     return this.gate ?? this.#options.dataSource
   }
 
-  /** Throws `conflict` in code inside a transaction on this database: a call that waits there may wait for itself. */
+  /** Throws `misuse` in code inside a transaction on this database: a call that waits there may wait for itself. */
   readonly requireOutside = (why?: string): void => requireOutside(this.#held, why)
 
   /**

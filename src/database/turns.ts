@@ -37,7 +37,7 @@ export class Gate {
 
   /**
    * Resolves at the caller's turn, to the function that ends the turn. Throws `overloaded` if the turn does not come
-   * within `timeoutMs`, and `conflict` inside a transaction that holds the gate, because the call would wait for
+   * within `timeoutMs`, and `misuse` inside a transaction that holds the gate, because the call would wait for
    * itself. A read (`mayPass`) does not wait for its turn behind a caller that waits for the lock of another connection:
    * no transaction is open then, and WAL readers need no lock.
    */

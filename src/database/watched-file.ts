@@ -58,7 +58,7 @@ function replaced(file: string): RecentnError {
   return new RecentnError(
     'database_unavailable',
     `The file ${file} was deleted or replaced while it was open: put it back, or restart the process`,
-    { retryAfterMs: 1000 },
+    { retryAfterSeconds: 1 },
   )
 }
 

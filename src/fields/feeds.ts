@@ -1,5 +1,5 @@
 /** What feeds are given. */
-import { list, optional, required, rulesOf, type Schema } from './field'
+import { exactlyOne, list, optional, required, rulesOf, type Schema } from './field'
 import { waitSeconds } from './queues'
 import { ANSWER_BYTES, digits, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE } from './rules'
 
@@ -36,6 +36,7 @@ export const NEW_ENTRY_RULES = rulesOf(newEntry)
 export const KEYS = list(NAME, MAX_BATCH)
 export const selection = { keys: optional(KEYS), prefix: optional(PREFIX) }
 export const SELECTION_RULES = rulesOf(selection)
+export const selectionFaults = exactlyOne('keys', 'prefix')
 
 export const moveCursorOptions = { force: optional(flag()), from: optional(CURSOR) }
 export const MOVE_CURSOR_RULES = rulesOf(moveCursorOptions)

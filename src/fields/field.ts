@@ -25,7 +25,7 @@ export interface Field<T = unknown> {
   readonly isJson?: true
   /** What each element of a list is. */
   readonly element?: Field
-  /** The DTO of an object. */
+  /** The DTO of an object in a list. */
   readonly dto?: DtoClass
   /** For TypeScript only. */
   readonly type?: T
@@ -90,6 +90,14 @@ export function optionRules<T extends object>(
     needed.includes(name as keyof T) ? stated(field).fault : optional(field).rule
   return new Map(entries.map(([name, field]) => [name, ruleOf(name, field)]))
 }
+
+/** The fault of an object that has none or several of these members. */
+export const exactlyOne =
+  (...names: string[]) =>
+  (given: Readonly<Record<string, unknown>>): Fault[] => {
+    const count = names.filter((name) => given[name] !== undefined).length
+    return count === 1 ? [] : [{ pointer: '', detail: `must have exactly one of ${names.join(' and ')}` }]
+  }
 
 /** A list of 1 to `max`. Its elements are judged one by one, so that each fault has its place. */
 export function list<T>(element: Field<T>, max: number): Field<readonly T[]> {

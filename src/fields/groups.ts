@@ -40,11 +40,11 @@ export const MODE = oneOf(MODES)
 export const TTL_SECONDS = whole(1, MAX_TTL_SECONDS)
 const times = { ttlSeconds: nullable(TTL_SECONDS), forgetEmptySeconds: nullable(TTL_SECONDS) }
 export const ownSettings = { capacity: optional(CAPACITY), mode: optional(MODE), ...times }
+export const groupChanges = { capacity: nullable(CAPACITY), mode: nullable(MODE), ...times }
 export const policySettings = { capacity: required(stated(CAPACITY)), mode: required(stated(MODE)), ...times }
 export const OWN_SETTINGS_RULES = rulesOf(ownSettings)
 export const POLICY_SETTINGS_RULES = rulesOf(policySettings)
-/** What is in it has rules of its own. */
-export const REPLACING_RULES = rulesOf({ replaces: nullable({ fault: () => null, schema: {} }) })
+export const GROUP_CHANGES_RULES = rulesOf(groupChanges)
 
 const EXCLUDED: Field<readonly string[]> = {
   fault(value) {

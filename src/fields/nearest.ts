@@ -1,4 +1,5 @@
 /** What the caller of an unknown option, field or parameter probably meant. Owns nothing. */
+import { distance } from 'fastest-levenshtein'
 
 /** Names that are longer are not compared: the work grows with the square of the length. */
 const MAX_LENGTH = 40
@@ -19,26 +20,11 @@ function nearestName(name: string, known: Iterable<string>): string | null {
   let nearest: string | null = null
   for (const one of known) {
     const other = one.toLowerCase()
-    const isOfOtherLength = Math.abs(other.length - given.length) >= least
-    const distance = other.startsWith(given) ? 0 : isOfOtherLength ? least : distanceOf(given, other)
-    if (distance < least) {
-      least = distance
+    const letters = other.startsWith(given) ? 0 : distance(given, other)
+    if (letters < least) {
+      least = letters
       nearest = one
     }
   }
   return nearest
-}
-
-/** Letters to add, remove or replace (Levenshtein). */
-function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1))
-    }
-    row = next
-  }
-  return row[b.length] as number
 }

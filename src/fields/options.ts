@@ -2,7 +2,7 @@
 import type { Fault } from '../errors'
 import { addFaults, type Field, faultsOf, optionRules, type Rule, type Rules, refuse } from './field'
 import { MAX_DELAY_SECONDS } from './queues'
-import { flag, MAX_CAPACITY, MAX_TTL_SECONDS, TABLE_PREFIX, text, whole } from './rules'
+import { flag, MAX_CAPACITY, MAX_TTL_SECONDS, SIGNAL, TABLE_PREFIX, text, whole } from './rules'
 
 /** Most commits of appends that run at once. */
 const MAX_LANES = 16
@@ -18,6 +18,12 @@ export const aStore = option((value) =>
     ? null
     : 'must be a store: what openStore or attachStore resolves to',
 )
+/** A number of seconds, with fractions. */
+export const fraction = (min: number, max: number): Field<number> => ({
+  fault: (value) =>
+    typeof value === 'number' && value >= min && value <= max ? null : `must be a number from ${min} to ${max}`,
+  schema: {},
+})
 /** From no delay to the longest. */
 export const seconds = whole(0, MAX_DELAY_SECONDS)
 
@@ -31,7 +37,7 @@ export const storeOptions = {
   publish: aBoolean,
   tick: aBoolean,
   feeds: anObject,
-  connectionTimeoutMs: whole(1, 600_000),
+  connectionTimeoutSeconds: fraction(0.001, 600),
   statementTimeoutSeconds: whole(1, 86_400),
   clockOffsetMs: aFunction,
   onBackgroundError: aFunction,
@@ -46,7 +52,7 @@ export const openOptions = {
 const OPEN_RULES = optionRules(openOptions, ['url'])
 const BATCHING_RULES = optionRules({ lanes: whole(1, MAX_LANES), maxPendingItems: anyCount, maxPendingBytes: anyCount })
 const FEEDS_RULES = optionRules({ tombstoneSeconds: whole(1, MAX_TTL_SECONDS) })
-export const TRANSACTION_RULES = optionRules({ retries: whole(0, 1000) })
+export const TRANSACTION_RULES = optionRules({ retries: whole(0, 1000), signal: SIGNAL })
 export const SCHEMA_RULES = optionRules({ tablePrefix: TABLE_PREFIX })
 
 interface StoreParts {
@@ -89,11 +95,7 @@ export interface Bounds {
 const DEFAULT_BACKOFF: Bounds = { minSeconds: 1, maxSeconds: 600 }
 const BACKOFF_RULES = optionRules({ minSeconds: seconds, maxSeconds: seconds })
 const STOP_RULES = optionRules({
-  timeoutSeconds: option((value) =>
-    typeof value === 'number' && value >= 0 && value <= MAX_DELAY_SECONDS
-      ? null
-      : `must be a number from 0 to ${MAX_DELAY_SECONDS}`,
-  ),
+  timeoutSeconds: fraction(0, MAX_DELAY_SECONDS),
 })
 
 export function backoffFaults(given: Partial<Bounds> | undefined): Fault[] {

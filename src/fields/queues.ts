@@ -26,7 +26,6 @@ export const DEFAULT_MAX_RECEIVES = 5
 export const MAX_ERROR_CHARACTERS = 1000
 
 export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'blocked', 'dead', 'archived'] as const
-export const ORDER = oneOf(['ready', 'cycle'])
 export const ON_DELETE = oneOf(['remove', 'archive'])
 
 /** The `lastError` of a message whose last claim ran out, where nobody had said what went wrong. */
@@ -67,6 +66,15 @@ export const queueSettings = {
   paused: refused(PAUSED),
 }
 export const QUEUE_SETTINGS_RULES = rulesOf(queueSettings)
+export const QUEUE_DEFAULTS = {
+  visibilityTimeoutSeconds: 30,
+  maxReceives: DEFAULT_MAX_RECEIVES,
+  deadLetterQueue: null,
+  onDelete: 'remove',
+  retentionSeconds: null,
+  groupConcurrency: null,
+  maxMessages: null,
+} as const
 
 export const MAX_ATTRIBUTES = 16
 const MAX_ATTRIBUTE_NAME = 64
@@ -121,20 +129,22 @@ export const receiveOptions = {
   limit: optional(BATCH_LIMIT),
   visibilityTimeoutSeconds: optional(VISIBILITY_SECONDS),
   waitSeconds: optional(WAIT_SECONDS),
-  order: optional(ORDER),
-  cursor: optional(NAME),
   signal: optional(SIGNAL),
   bodies,
 }
+const { waitSeconds: _, ...claiming } = receiveOptions
+export const cycleOptions = { ...claiming, cursor: optional(NAME) }
 export const RECEIVE_RULES = rulesOf(receiveOptions)
+export const CYCLE_RULES = rulesOf(cycleOptions)
 
-export const releaseOptions = {
+export const nackOptions = {
   delaySeconds: optional(DELAY_SECONDS),
   error: nullable(text()),
   dead: optional(flag()),
 }
-export const RELEASE_RULES = rulesOf(releaseOptions)
-export const EXTEND_RULES = rulesOf({ visibilityTimeoutSeconds: required(VISIBILITY_SECONDS) })
+export const NACK_RULES = rulesOf(nackOptions)
+export const extendOptions = { visibilityTimeoutSeconds: required(VISIBILITY_SECONDS) }
+export const EXTEND_RULES = rulesOf(extendOptions)
 
 export const peekOptions = {
   ...page,

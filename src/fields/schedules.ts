@@ -3,7 +3,7 @@ import type { Fault } from '../errors'
 import { wallClockMs } from '../real-time'
 import { type Field, nullable, optional, refused, required, rulesOf } from './field'
 import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, newMessage } from './queues'
-import { NAME, oneOf, PREFIX, page, whole } from './rules'
+import { NAME, oneOf, PREFIX, page, VALUE, whole } from './rules'
 import { cronFault, MISSED, silenceFault, timeZoneFault } from './ticks'
 
 /** The attributes by which a message says which schedule and which tick it is from. */
@@ -43,6 +43,9 @@ export const newSchedule = {
   dedupId: refused(NO_DEDUP_ID),
 }
 export const NEW_SCHEDULE_RULES = rulesOf(newSchedule)
+
+export const scheduleChanges = { ...newSchedule, body: optional(VALUE), queue: optional(NAME) }
+export const SCHEDULE_CHANGES_RULES = rulesOf(scheduleChanges)
 
 interface TimingGiven {
   cron?: unknown

@@ -4,7 +4,8 @@ import { RecentnError } from '../errors'
 import { covers, SCOPES, type Scope } from '../fields/keys'
 import { nameFault } from '../fields/rules'
 import { clearInterval, setInterval } from '../real-time'
-import type { Store, StoreKeys } from '../store/types'
+import { type InnerKeys, innerOf } from '../store/inner'
+import type { Store } from '../store/types'
 import { toRecentnError } from './output/problem'
 import { type RequestSubjects, subjectsOf } from './subjects'
 
@@ -56,7 +57,8 @@ export const EVERYTHING: Grant = { prefix: null }
 
 export function guardOf(access: Access, store: Store): Guard {
   if (access === 'anonymous') return () => EVERYTHING
-  if (access === 'keys') return (request, scope) => (scope === null ? EVERYTHING : byKey(store.keys, request, scope))
+  if (access === 'keys')
+    return (request, scope) => (scope === null ? EVERYTHING : byKey(innerOf(store).keys, request, scope))
   return (request, scope) => {
     if (scope === null) return EVERYTHING
     return { ask: (subjects) => byFunction(access, request, scope, subjects) }
@@ -97,7 +99,7 @@ function prefixOf(answer: unknown): string | null {
 }
 
 /** The grant of the key in the request. Throws `unauthorized` or `forbidden`. */
-export async function byKey(keys: StoreKeys, { headers }: Request, scope: Scope, isAlone?: boolean): Promise<Grant> {
+export async function byKey(keys: InnerKeys, { headers }: Request, scope: Scope, isAlone?: boolean): Promise<Grant> {
   const text = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   if (text === undefined) throw new RecentnError('unauthorized', 'An API key is required: Authorization: Bearer rk_…')
   const key = await keys.verify(text, isAlone ? { patienceMs: ALONE_MS } : undefined)

@@ -59,7 +59,8 @@ export function handlerOf(route: Route, { store, guard, bound }: Shared, options
       trace.route = route.path
       trace.isStream = route.streams === true
     }
-    const guarded = guard(request, route.scope, route.answersAlone)
+    const { scope, ensureScope = scope } = route
+    const guarded = guard(request, isEnsuring(route, request) ? ensureScope : scope, route.answersAlone)
     const granted = guarded instanceof Promise ? await guarded : guarded
     const isAsked = 'ask' in granted
     const allowance = route.tellsAccess ? await allowanceOf(guard, request) : undefined
@@ -89,7 +90,7 @@ export function handlerOf(route: Route, { store, guard, bound }: Shared, options
       }
       const reply = (answer: Answer | string) => {
         if (isMounted && stopping?.aborted) response.setHeader('Connection', 'close')
-        send(request, response, answerOf(answer), stallMs)
+        send(request, response, answerOf(answer), { stallMs, mayBeKnown: route.conditional })
       }
       if (waiting) reply(await waiting.run(request, handle))
       // Requests that wait for something are not counted as reads: they would block the reads of others.
@@ -141,6 +142,7 @@ interface ReadInput {
 const NO_FIELDS: JsonBody = { value: {}, text: null }
 
 function inputReader(route: Route) {
+  const isRead = route.method === 'get'
   const readPath = pathReader(route.pathParameters)
   const readQuery = route.ignoresQuery ? () => ({}) : queryReader(route.queryParameters)
   return (request: Request, body: JsonBody | RecentnError | null): ReadInput => {
@@ -161,8 +163,10 @@ function inputReader(route: Route) {
     else if (route.body) faults.push({ pointer: '', detail: 'a JSON body is required' })
     const lastEventId = route.streams ? lastEventIdOf(request, faults) : undefined
     const knownTag = onlyTag(request.headers['if-none-match'])
+    const ifTag = route.hasSettings && !isRead ? ifTagOf(route, request, faults) : undefined
     const refusal = faults.length > 0 ? invalidInput(faults) : null
-    return { input: { path, query, body: read, knownTag, lastEventId, within: null, allowance: undefined }, refusal }
+    const conditions = { knownTag, ifTag, isEnsuring: isEnsuring(route, request), lastEventId }
+    return { input: { path, query, body: read, ...conditions, within: null, allowance: undefined }, refusal }
   }
 }
 
@@ -192,14 +196,14 @@ function send(
   request: Request,
   response: Response,
   { status, body, tag, location, type = 'application/json' }: Answer,
-  stallMs: number | undefined,
+  { stallMs, mayBeKnown = false }: { stallMs: number | undefined; mayBeKnown: boolean | undefined },
 ): void {
   if (body !== undefined) mustHaveRoomToSend(request.method, body)
   // One head in one call: Node checks and keeps each header that is set by itself.
-  const headers: OutgoingHttpHeaders =
-    tag === undefined ? { 'Cache-Control': 'no-store' } : { 'Cache-Control': 'private, no-cache', ETag: `"${tag}"` }
+  const headers: OutgoingHttpHeaders = { 'Cache-Control': mayBeKnown ? 'private, no-cache' : 'no-store' }
+  if (tag !== undefined) headers.ETag = `"${tag}"`
   if (location !== undefined) headers.Location = request.baseUrl + location
-  if (tag !== undefined && hasTag(request.headers['if-none-match'], tag)) {
+  if (mayBeKnown && tag !== undefined && hasTag(request.headers['if-none-match'], tag)) {
     response.writeHead(304, headers).end()
     return
   }
@@ -219,6 +223,24 @@ const ONLY_TAG = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/
 /** The tag of a header that names exactly one, which is the usual case. */
 function onlyTag(header: string | undefined): string | undefined {
   return header === undefined ? undefined : ONLY_TAG.exec(header)?.[1]
+}
+
+function isEnsuring({ hasSettings, method }: Route, { headers }: Request): boolean {
+  return hasSettings === true && method === 'put' && headers['if-none-match']?.trim() === '*'
+}
+
+/** The tag in `If-Match`. A proxy that compresses makes tags weak, and the tag of settings is the same for each encoding. */
+function ifTagOf(route: Route, request: Request, faults: FaultSink): string | undefined {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
+  if (ifNoneMatch !== undefined && !(isEnsuring(route, request) && ifMatch === undefined)) {
+    const detail = 'must be *, of a PUT without If-Match'
+    faults.push({ parameter: 'If-None-Match', detail })
+  }
+  const tag = ifMatch?.trim() === '*' ? '*' : onlyTag(ifMatch)
+  if (ifMatch !== undefined && tag === undefined) {
+    faults.push({ parameter: 'If-Match', detail: 'must be * or one tag in quotes' })
+  }
+  return tag
 }
 
 const ENTITY_TAG = /(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g

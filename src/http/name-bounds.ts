@@ -5,6 +5,7 @@
 import { RecentnError } from '../errors'
 import type { NamedKind } from '../fields/options'
 import { performance } from '../real-time'
+import { innerOf } from '../store/inner'
 import type { Store } from '../store/types'
 import type { Subject } from './subjects'
 
@@ -44,7 +45,7 @@ export class NameBound {
     const seenAt = isFeed ? this.#seen.get(name) : undefined
     if (seenAt !== undefined && performance.now() - seenAt < SEEN_MS) return
     const most = this.#bounds?.[kind] ?? DEFAULT_MOST
-    if (!(await this.#store.mayCreate(kind, name, { prefix, most }))) {
+    if (!(await innerOf(this.#store).mayCreate(kind, name, { prefix, most }))) {
       const detail = `${most} ${kind} or more have names that begin with ${JSON.stringify(prefix)}, and more may not be created`
       throw new RecentnError('too_many', `${detail} (${this.#settingOf(kind)})`)
     }

@@ -8,6 +8,7 @@ import type { Store } from '../store/types'
 import type { Allowance } from './access'
 import type { JsonBody } from './input/body'
 import type { Parameters, Values } from './input/parameters'
+import { AlreadyExists } from './output/problem'
 import type { Subject } from './subjects'
 
 export type Method = 'get' | 'put' | 'patch' | 'post' | 'delete'
@@ -20,7 +21,7 @@ export interface Answer {
   type?: string
   /** For 201, the path of what was made, below where the router is mounted. */
   location?: string | undefined
-  /** A strong tag without its quotes: a client that has it is answered with 304. */
+  /** A strong tag without its quotes. A route that is `conditional` answers a client that has it with 304. */
   tag?: string
   /**
    * Server-sent events in place of a body, for a route that `streams`. Each text is a whole event with its empty line.
@@ -50,6 +51,8 @@ export interface Operation {
   refusals?: readonly ErrorCode[]
   /** Successful answers have an `ETag`, and `If-None-Match` applies. */
   conditional?: boolean
+  /** Answers have the tag of settings as their `ETag`. `If-Match` applies to a write, and `If-None-Match: *` to a PUT. */
+  hasSettings?: boolean
 }
 
 /** How a JSON body is read, with all its faults, and how it is documented. */
@@ -72,6 +75,10 @@ export interface Input<P extends Parameters, Q extends Parameters, B> {
   within: string | null
   /** The tag of the one answer that the client says it has. */
   knownTag?: string
+  /** The tag that the settings must have to be changed; `*` is any. */
+  ifTag?: string
+  /** Create, and leave what is there as it is. */
+  isEnsuring?: boolean
   /** Aborted when the client is gone, the server stops or the access ends: for routes that wait or stream. */
   signal?: AbortSignal
   /** What the request may do, for the route with `tellsAccess`. */
@@ -86,6 +93,8 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> extends Opera
   path: string
   /** Null: everyone may call it. */
   scope: Scope | null
+  /** In place of it, for a PUT that only creates. */
+  ensureScope?: Scope
   /**
    * What the path and the query are about; `body.about` adds the body's part. If access is confined to a prefix, a
    * request that names anything outside of it is refused, and a handler that lists or changes by prefix keeps to names
@@ -114,7 +123,7 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> extends Opera
 
 export type UntypedInput = Pick<
   Input<Parameters, Parameters, unknown>,
-  'within' | 'knownTag' | 'signal' | 'lastEventId' | 'allowance'
+  'within' | 'knownTag' | 'ifTag' | 'isEnsuring' | 'signal' | 'lastEventId' | 'allowance'
 > & {
   path: unknown
   query: unknown
@@ -143,6 +152,25 @@ export function route<
 /** 201 if it was created, 200 if it existed. `location`: the path of what was created, if it has one. */
 export function stored(isNew: boolean, body: string, location?: string): Answer | string {
   return isNew ? { status: 201, body, location } : body
+}
+
+/** Settings, with their tag. */
+export function settingsAnswer({ tag }: { tag: string }, body: string): Answer {
+  return { status: 200, body, tag }
+}
+
+/** Puts settings, or creates what is not there. Throws `already_exists` if it only had to be created. */
+export async function putSettings<T extends { tag: string; created: boolean }>(
+  { ifTag, isEnsuring = false }: Pick<UntypedInput, 'ifTag' | 'isEnsuring'>,
+  put: (options: { ifTag?: string | undefined }) => Promise<T>,
+  ensure: () => Promise<T>,
+  render: (settings: T) => string | null,
+  location: string,
+): Promise<Answer> {
+  const settings = await (isEnsuring ? ensure() : put({ ifTag }))
+  const body = render(settings)
+  if (isEnsuring && !settings.created) throw new AlreadyExists(body)
+  return { ...settingsAnswer(settings, body ?? ''), ...(settings.created && { status: 201, location }) }
 }
 
 export const NO_CONTENT: Answer = { status: 204 }

@@ -121,7 +121,7 @@ export function nextTurn<Request, Result>(
 
 /** The error of a call whose lock was never free when it was asked for. */
 export function stillHeld(): RecentnError {
-  return new RecentnError('conflict', undefined, { retryAfterMs: 1000 })
+  return new RecentnError('conflict', undefined, { retryAfterSeconds: 1 })
 }
 
 export function patienceOf({ patienceMs = 30_000 }: { patienceMs?: number | undefined }): number {

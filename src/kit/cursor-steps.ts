@@ -8,6 +8,7 @@
  */
 import { RecentnError } from '../recentn-error'
 import { parseValues, type StandardSchema } from '../schema'
+import { type Around, surrounded } from '../shared/running'
 import { retrySeconds } from './backoff'
 import type { Faults } from './faults'
 
@@ -20,6 +21,7 @@ export interface CursorStepsOptions<Change> {
   /** Resolves to the cursor that is stored then. */
   store(cursor: bigint, move: CursorMove): Promise<bigint>
   schema: StandardSchema | undefined
+  around: Around<Change[]>
   handle(changes: Change[], context: { signal: AbortSignal; cursor: bigint; from: bigint }): unknown
   /** When left out, the steps fail while the cursor has expired. */
   onExpired: (() => unknown) | undefined
@@ -57,12 +59,12 @@ export class CursorSteps<Change extends { key: string; value: unknown; deleted: 
   }
 
   async #give({ changes, ...range }: { changes: Change[]; cursor: bigint; from: bigint }): Promise<number> {
-    const { schema, handle } = this.options
-    const handled = async () => {
+    const { schema, around, handle } = this.options
+    const handled = surrounded(around, async () => {
       await parseValues(schema, changes)
       await handle(changes, { signal: this.#aborting.signal, ...range })
-    }
-    if (!(await this.#handled(handled, changes))) return this.#backoffMs()
+    })
+    if (!(await this.#handled(() => handled(changes, null), changes))) return this.#backoffMs()
     await this.#store({ cursor: range.cursor, move: { from: range.from } })
     return 0
   }

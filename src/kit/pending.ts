@@ -57,7 +57,7 @@ export class Pending {
     const isRoom = count === 0 || (count + items <= maxItems && this.#bytes + bytes <= maxBytes)
     if (!isRoom) {
       this.options.onOverload?.()
-      throw new RecentnError('overloaded', `${count} ${what} are not answered yet`, { retryAfterMs: 1000 })
+      throw new RecentnError('overloaded', `${count} ${what} are not answered yet`, { retryAfterSeconds: 1 })
     }
     this.#items.begin(items)
     this.#bytes += bytes

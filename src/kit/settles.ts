@@ -3,7 +3,7 @@
  * call. Owns which settles are not answered yet. Browsers load this file too: the clock is given.
  *
  * Invariant: what the source did not answer is asked again until the claim has ended, and beyond that while the source is
- * away: the handle fences, so that a late deletion still saves work when nobody else has the message.
+ * away: the handle fences, so that a late ack still saves work when nobody else has the message.
  */
 import { errorText } from '../error-text'
 import { isUnrecoverable } from '../failures'
@@ -84,13 +84,13 @@ export class Settles<Message extends ReceivedMessage> {
   failed(claim: Claimed<Message>, error: unknown): void {
     const dead = isUnrecoverable(error)
     const delaySeconds = dead ? 0 : retrySeconds(claim.subject.receiveCount, this.options.backoff)
-    this.#release(claim, error, { delaySeconds, dead })
+    this.#nack(claim, error, { delaySeconds, dead })
   }
 
   /** The handler runs on, and the worker waits for it no more. */
   abandoned(claim: Claimed<Message>): void {
     const error = new Error('The worker was stopped before the handler ended')
-    this.#release(claim, error, { delaySeconds: 0, dead: false })
+    this.#nack(claim, error, { delaySeconds: 0, dead: false })
   }
 
   /** Makes the call for up to 1,000 handles at a time, and the hook is called with the messages on which it had an effect. */
@@ -115,14 +115,14 @@ export class Settles<Message extends ReceivedMessage> {
     this.#givingUp.abort()
   }
 
-  #release(claim: Claimed<Message>, error: unknown, how: { delaySeconds: number; dead: boolean }): void {
+  #nack(claim: Claimed<Message>, error: unknown, how: { delaySeconds: number; dead: boolean }): void {
     const { source, queue, onDead } = this.options
     const { receiveCount, maxReceives } = claim.subject
     const isDead = how.dead || (maxReceives !== null && receiveCount >= maxReceives)
-    const release = { ...how, error: errorText(error) }
+    const nack = { ...how, error: errorText(error) }
     void this.#settle(
       [claim],
-      async (handles) => (await source.nackMany(queue, handles, release)).nacked,
+      async (handles) => (await source.nackMany(queue, handles, nack)).nacked,
       isDead && onDead ? (message) => onDead(message, error) : undefined,
     )
   }

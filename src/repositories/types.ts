@@ -6,6 +6,19 @@ export interface Page {
   after?: string | undefined
 }
 
+export interface IfTag {
+  /**
+   * The `tag` of the settings that the caller has read; `'*'` is any. If they have another one by now, or do not exist, nothing
+   * changes, and the call throws `settings_changed`.
+   */
+  ifTag?: string | undefined
+}
+
+export interface Tagged {
+  /** For `ifTag`: changes with the settings, and with nothing but them. */
+  tag: string
+}
+
 export interface DryRun {
   /** True: nothing changes, and the call resolves to the number of messages that would be affected now. */
   dryRun?: boolean | undefined

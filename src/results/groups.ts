@@ -84,15 +84,13 @@ export function renderAppended(items: readonly AppendedItem[]): string {
 }
 
 export function renderRecent(recent: Recent): string {
-  const { nextBefore } = recent
-  return `{${recentMembers(recent)},"nextBefore":${nextBefore === null ? 'null' : `"${nextBefore}"`}}`
+  return `{${recentMembers(recent)},${nextMember(recent.nextBefore)}}`
 }
 
-/**
- * The pages of several groups, in about `maxBytes` together, but with at least one item of each group that has items. A
- * page that is cut short by that has a `nextBefore`.
- */
-export function renderRecentMany(pages: readonly Recent[], limit: number, maxBytes: number): string {
+const nextMember = (nextBefore: bigint | null) => `"nextBefore":${nextBefore === null ? 'null' : `"${nextBefore}"`}`
+
+/** The pages of several groups, in about `maxBytes` together, but with at least one item of each group that has items. */
+export function renderRecentMany(pages: readonly Recent[], maxBytes: number): string {
   let left = maxBytes
   const groups = pages.map((page) => {
     const name = text(page.group)
@@ -103,9 +101,9 @@ export function renderRecentMany(pages: readonly Recent[], limit: number, maxByt
       left -= Buffer.byteLength(rendered)
       items.push(rendered)
     }
-    const isCut = items.length < page.items.length || (page.nextBefore !== null && items.length < limit)
-    const goesOn = isCut ? `,"nextBefore":"${page.items[items.length - 1]?.id}"` : ''
-    return `{${membersOf(page, name, items.join(','))}${goesOn}}`
+    const isCut = items.length < page.items.length
+    const nextBefore = isCut ? (page.items[items.length - 1]?.id ?? null) : page.nextBefore
+    return `{${membersOf(page, name, items.join(','))},${nextMember(nextBefore)}}`
   })
   return `{"groups":[${groups.join(',')}]}`
 }
@@ -136,10 +134,10 @@ export function renderGroupPage({ groups, nextAfter }: GroupPage, within: string
 }
 
 function groupBody(
-  { group, capacity, mode, ttlSeconds, forgetEmptySeconds, own, policy, totalAppended, createdAt }: Group,
+  { group, capacity, mode, ttlSeconds, forgetEmptySeconds, own, policy, tag, totalAppended, createdAt }: Group,
   within: string | null,
 ) {
-  const rest = { totalAppended: String(totalAppended), createdAt: createdAt.toISOString() }
+  const rest = { tag, totalAppended: String(totalAppended), createdAt: createdAt.toISOString() }
   return { group, capacity, mode, ttlSeconds, forgetEmptySeconds, own, policy: shownName(policy, within), ...rest }
 }
 
@@ -151,6 +149,6 @@ export function resetBody({ group, capacity, mode, totalAppended }: Reset) {
   return { group, capacity, mode, totalAppended: String(totalAppended) }
 }
 
-export function policyBody({ prefix, capacity, mode, ttlSeconds, forgetEmptySeconds }: Policy) {
-  return { prefix, capacity, mode, ttlSeconds, forgetEmptySeconds }
+export function policyBody({ prefix, capacity, mode, ttlSeconds, forgetEmptySeconds, tag }: Policy) {
+  return { prefix, capacity, mode, ttlSeconds, forgetEmptySeconds, tag }
 }

@@ -132,6 +132,7 @@ function queueBody(queue: Queue, within: string | null) {
     retentionSeconds: queue.retentionSeconds,
     groupConcurrency: queue.groupConcurrency,
     maxMessages: queue.maxMessages,
+    tag: queue.tag,
     paused: queue.paused,
     createdAt: timeText(queue.createdAt),
   }

@@ -35,6 +35,7 @@ function listedBody(schedule: ListedSchedule) {
     lastTickAt: textOf(schedule.lastTickAt),
     lastSentAt: textOf(schedule.lastSentAt),
     lastError: schedule.lastError,
+    tag: schedule.tag,
     createdAt: timeText(schedule.createdAt),
   }
 }

@@ -1,16 +1,6 @@
-/** Calls of handles that take the name of the queue, group or feed as a member, which the handle fills in. */
+/** Calls of handles that take the name of the group or feed as a member, which the handle fills in. */
 import type { Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import type { AppendedItem, NewItem, PayloadOptions } from '../repositories/recent/types'
-import type { Schedule, ScheduleDefinition } from '../repositories/schedules/types'
-
-/** What a handle of a queue has besides. */
-export interface BoundQueue<Body = unknown> {
-  /** `queues.schedule`, with this queue as `queue`. */
-  schedule(
-    name: string,
-    definition: Omit<ScheduleDefinition<Body>, 'queue'>,
-  ): Promise<Schedule<Body> & { created: boolean }>
-}
 
 /** What a handle of a group has besides. */
 export interface BoundGroup<Payload = unknown> {

@@ -6,9 +6,6 @@ import type { FeedTotals } from '../repositories/feeds/status'
 import type { QueueTotals } from '../repositories/queues/counts'
 import type { WorkCounts } from './work-counts'
 
-export type { ConnectionUse } from '../database/connection-use'
-export type { Counted } from '../kit/sizes'
-
 type Work = { readonly [K in keyof WorkCounts as WorkCounts[K] extends number ? K : never]: number }
 
 /**

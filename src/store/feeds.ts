@@ -19,11 +19,11 @@ import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/f
 import { asked } from '../repositories/question'
 import type { Waits } from '../repositories/runners'
 import { marks } from '../repositories/writers'
-import { type ConsumerLoop, startConsumer } from './consumer/consuming'
+import { type StoreConsumer, startConsumer } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { StoreLook } from './look'
 import { Publishing } from './publisher/publishing'
-import { Running } from './running'
+import { StartedWork } from './running'
 import type { StoreFeeds } from './types'
 import type { WorkCounts } from './work-counts'
 
@@ -121,7 +121,8 @@ function newsOf(look: StoreLook, admission: Pick<Admission, 'guard' | 'onOverloa
 
 function followingBy(publishing: Publishing, { describe }: FeedsOptions): Pick<StoreFeeds, 'follow' | 'followTrigger'> {
   return {
-    follow: async (target, how) => publishing.follow(followedTable(await describe(target), how as FollowOptions)),
+    follow: async (target, how) =>
+      publishing.follow(followedTable(await describe(target), how as FollowOptions), how?.signal),
     followTrigger: async (target, how) => followTrigger(await describe(target), how),
   }
 }
@@ -155,13 +156,10 @@ async function untilFree(attempt: () => Promise<boolean | 'in_use'>): Promise<bo
 }
 
 function consumersOn(repository: FeedRepository) {
-  const consumers = new Running<string, ConsumerLoop>()
-  const consume: StoreFeeds['consume'] = (feed, consumer, handler, options = {}) => {
-    const loop = consumers.add(feed, () =>
+  const consumers = new StartedWork<string, StoreConsumer>()
+  const consume: StoreFeeds['consume'] = (feed, consumer, handler, options = {}) =>
+    consumers.add(feed, () =>
       startConsumer(repository, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions),
     )
-    loop.ended.finally(() => consumers.remove(loop))
-    return { stop: loop.stop.bind(loop) }
-  }
   return { consume, consumers }
 }

@@ -85,10 +85,10 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
     guard?.()
     return streams.watch(group, how) as GroupWatch<Payload>
   }
+  const repository = new RecentRepository(session, memory, { appends, reads, longReads })
   return {
-    groups: Object.assign(new RecentRepository(session, memory, { appends, reads, longReads }), {
-      watch,
-    }) as StoreGroups,
+    groups: Object.assign(repository, { watch }) as StoreGroups,
+    policies: repository.policies,
     streams,
     sweep: sweepOf(session, memory),
     due: asked(anyExpired),

@@ -170,7 +170,7 @@ export class KnownKeys implements Keys {
 
   async #waited<T>(ask: () => Promise<T>): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
-      throw new RecentnError('overloaded', `${MAX_WAITING} callers wait for keys`, { retryAfterMs: 1000 })
+      throw new RecentnError('overloaded', `${MAX_WAITING} callers wait for keys`, { retryAfterSeconds: 1 })
     }
     this.#waiting++
     try {

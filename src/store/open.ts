@@ -40,9 +40,9 @@ export async function openOn(connection: DataSourceOptions, options: OpenOptions
   if (options.migrate === false) requireFile(connection)
   const gate = new Gate()
   const engine = engineOf({ options: connection } as DataSource)
-  const { clockOffsetMs, connectionTimeoutMs, statementTimeoutSeconds } = options
+  const { clockOffsetMs, connectionTimeoutSeconds, statementTimeoutSeconds } = options
   const tables = tablesOf(options.tablePrefix)
-  const gateOptions = { timeoutMs: connectionTimeoutMs }
+  const gateOptions = { connectionTimeoutSeconds }
   const dataSource = await connect(connection, gate, gateOptions, statementTimeoutSeconds).catch((error: unknown) => {
     throw openingFault(engine, connection, error)
   })
@@ -53,7 +53,7 @@ export async function openOn(connection: DataSourceOptions, options: OpenOptions
       dataSource,
       gate,
       skipLocked: engine.oneConnection ? undefined : new SkipLockedCheck(dataSource, tables.schema),
-      connectionTimeoutMs,
+      connectionTimeoutSeconds,
       clockOffsetMs,
       createRunner: () => dataSource.createQueryRunner(),
     })

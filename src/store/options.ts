@@ -9,26 +9,26 @@ import { argumentFaults, faultsOf, refuse } from '../fields/field'
 import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
 import { guarded } from '../kit/faults'
 import { outside } from '../outside'
-import type { OpenOptions, StoreOptions, TransactionOptions } from './types'
+import type { BackgroundWork, OpenOptions, StoreOptions, Transaction, TransactionOptions } from './types'
 
 export type Report = NonNullable<StoreOptions['onBackgroundError']>
 
 /** Reports errors of the background; that the database is away only once, until it has answered again. */
 export function reporter({ onBackgroundError = warn }: StoreOptions, database: { readonly answers: number }): Report {
   let awaySince = -1
-  return (error, doing) => {
+  return (error, work) => {
     // A commit may be what the outage cuts off first.
     if (error instanceof RecentnError && /^(database_unavailable|outcome_unknown)$/.test(error.code)) {
       if (database.answers === awaySince) return
       awaySince = database.answers
     }
     // Perhaps in the middle of a call, whose error its caller is to get.
-    guarded('onBackgroundError', () => outside(() => onBackgroundError(error, doing)))
+    guarded('onBackgroundError', () => outside(() => onBackgroundError(error, work)))
   }
 }
 
-function warn(error: unknown, doing: string): void {
-  process.emitWarning(`recentn could not ${doing}: ${safeText(error)}`, { code: 'RECENTN_BACKGROUND' })
+function warn(error: unknown, work: BackgroundWork): void {
+  process.emitWarning(`recentn failed in the background (${work}): ${safeText(error)}`, { code: 'RECENTN_BACKGROUND' })
 }
 
 /** Throws `invalid_input` with every fault. */
@@ -51,10 +51,31 @@ const OPEN_DATA_SOURCE = option((value) =>
     : 'must be a DataSource of TypeORM that is initialized',
 )
 
-/** The options. Throws `invalid_input` with every fault. */
-export function checkedTransaction(work: unknown, options: TransactionOptions): TransactionOptions {
+type WorkInTransaction<T> = (tx: Transaction) => Promise<T>
+
+/** The options, and the work that ends when the signal is aborted. Throws `invalid_input` with every fault, and the signal's reason. */
+export function checkedTransaction<T>(
+  work: WorkInTransaction<T>,
+  options: TransactionOptions,
+): TransactionOptions & { run: WorkInTransaction<T> } {
   refuse([...argumentFaults('work', work, aFunction), ...faultsOf(options, TRANSACTION_RULES)])
-  return options
+  const { signal } = options
+  signal?.throwIfAborted()
+  return { ...options, run: signal ? (tx) => untilAborted(signal, () => work(tx)) : work }
+}
+
+async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  let abort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+  })
+  try {
+    return await Promise.race([work(), aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }
 
 /** An error that is not the network's is one of the address, the password, the privileges or the file: retrying is useless. */

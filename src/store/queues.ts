@@ -7,9 +7,9 @@ import { GroupCommit } from '../kit/group-commit'
 import { LongPoll } from '../kit/long-poll'
 import { MergedCalls, type MergedCallsOptions } from '../kit/merged-calls'
 import { isYes } from '../repositories/question'
+import { ackTogether, MAX_REMOVED } from '../repositories/queues/ack'
 import { checkedHandles } from '../repositories/queues/check'
 import { type ReceiveRequest, receiveTogether } from '../repositories/queues/claim'
-import { deleteTogether, MAX_REMOVED } from '../repositories/queues/delete'
 import type { QueueMemory } from '../repositories/queues/memory'
 import { receivable } from '../repositories/queues/promote'
 import { QueueRepository } from '../repositories/queues/repository'
@@ -22,9 +22,9 @@ import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
 import type { StoreLook } from './look'
-import { Running } from './running'
+import { StartedWork } from './running'
 import { Scheduler } from './scheduler/scheduler'
-import type { StoreQueues } from './types'
+import type { BackgroundWork, StoreQueues, StoreSchedules } from './types'
 import { WorkCounts } from './work-counts'
 import type { Handler, WorkOptions } from './worker/types'
 import { type QueueWorker, startWorker } from './worker/worker'
@@ -37,7 +37,7 @@ export interface QueuesOptions {
   counts?: WorkCounts
   /** Whether what schedules have due is sent in the background. */
   tick: boolean
-  onError: (error: unknown, doing: string) => void
+  onError: (error: unknown, work: BackgroundWork) => void
   /** For what other processes do. */
   look: StoreLook
 }
@@ -66,12 +66,13 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     counts,
   })
   memory.listenToSchedules(() => scheduler.wake())
-  const tick: StoreQueues['tick'] = async () => {
+  const tick: StoreSchedules['tick'] = async () => {
     guard?.()
     return scheduler.tick()
   }
   return {
-    queues: Object.assign(repository, schedulesOn(session, memory), { work, tick }) as StoreQueues,
+    queues: Object.assign(repository, { work }) as StoreQueues,
+    schedules: { ...schedulesOn(session, memory), tick } as StoreSchedules,
     /** One round of the sweeper; `all`: removals, too, which not every round makes. */
     sweep: (how?: { all?: boolean }) => sweepQueues(session, memory, how),
     /** Sends what schedules have due, unless that is turned off. */
@@ -146,10 +147,10 @@ function settlesOf(
       idsOf: settle.receiptsIn,
       run,
     })
-  const deletes = settles((requests) => deleteTogether(session, memory, requests))
-  const releases = settles<settle.ReleaseRequest>((requests) => settle.releaseTogether(session, memory, requests))
+  const acks = settles((requests) => ackTogether(session, memory, requests))
+  const nacks = settles<settle.NackRequest>((requests) => settle.nackTogether(session, memory, requests))
   const extensions = settles<settle.ExtendRequest>((requests) => settle.extendTogether(session, memory, requests))
-  return { deletes, releases, extensions }
+  return { acks, nacks, extensions }
 }
 
 /** Workers that run until they are stopped. */
@@ -158,28 +159,19 @@ function workersOn(
   giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>,
   guard: QueuesOptions['guard'],
 ) {
-  const workers = new Running<string, QueueWorker>()
+  const workers = new StartedWork<string, QueueWorker>()
   const source = {
     receive: repository.receive.bind(repository),
     ackMany: repository.ackMany.bind(repository),
     nackMany: repository.nackMany.bind(repository),
     extendMany: repository.extendMany.bind(repository),
     giveBack,
+    guard,
   }
   const work: StoreQueues['work'] = (queue, handler, options = {}) => {
-    const worker = workers.add(options?.auto === false ? null : queue, () =>
+    return workers.add(options?.auto === false ? null : queue, () =>
       startWorker(source, queue, handler as Handler, options as WorkOptions),
     )
-    return {
-      once: async () => {
-        guard?.()
-        return worker.once()
-      },
-      stop: async (how) => {
-        await worker.stop(how)
-        workers.remove(worker)
-      },
-    }
   }
   return { work, workers }
 }

@@ -3,16 +3,12 @@
  * feed that it works on by itself; null for one that works only when it is called.
  */
 import { RecentnError } from '../errors'
-import type { StopOptions } from '../handling-shapes'
+import type { Running } from '../shared/running'
 
 /** How long handlers have to finish when the store closes. */
 const STOP_SECONDS = 10
 
-interface Stoppable {
-  stop(options: StopOptions): Promise<void>
-}
-
-export class Running<Subject, One extends Stoppable> {
+export class StartedWork<Subject, One extends Running> {
   readonly #all = new Map<One, Subject | null>()
   #isClosed = false
 
@@ -25,17 +21,13 @@ export class Running<Subject, One extends Stoppable> {
     if (this.#isClosed) throw new RecentnError('closed')
     const one = start()
     this.#all.set(one, subject)
+    void one.stopped.then(() => this.#all.delete(one))
     return one
   }
 
   /** Those that work on it by themselves. */
   on(subject: Subject): One[] {
     return [...this.#all].flatMap(([one, of]) => (of === subject ? [one] : []))
-  }
-
-  /** It has been stopped. */
-  remove(one: One): void {
-    this.#all.delete(one)
   }
 
   /** Starts none any more. Resolves when what the handlers had begun is done or, after 10 seconds, given back. */

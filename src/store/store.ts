@@ -29,6 +29,7 @@ import { SequenceRepository } from '../repositories/sequences'
 import { countsOf, type StoreCounts, type StoreTotals } from './counts'
 import { type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
+import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
 import { openLook, type StoreLook } from './look'
 import { checkedTransaction, type Report, reporter } from './options'
@@ -57,9 +58,11 @@ interface Base {
   close(): Promise<void>
 }
 
-export class BoundStore implements Store {
+export class BoundStore implements InnerStore {
   readonly groups: StoreGroups
+  readonly policies: Store['policies']
   readonly queues: StoreQueues
+  readonly schedules: Store['schedules']
   readonly feeds: StoreFeeds
   readonly sequences: SequenceRepository
   readonly keys: KnownKeys
@@ -99,7 +102,9 @@ export class BoundStore implements Store {
     this.#look = openLook(database)
     this.opened = this.#open()
     this.groups = this.opened.groups.groups
+    this.policies = this.opened.groups.policies
     this.queues = this.opened.queues.queues
+    this.schedules = this.opened.queues.schedules
     this.feeds = this.opened.feeds.feeds
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
@@ -117,7 +122,7 @@ export class BoundStore implements Store {
         readsAtOnce: oneConnection ? 1 : 3,
         longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(dataSource) ?? 2) / 2)),
         batching: oneConnection ? { ...batching, lanes: 1 } : batching,
-        onStreamError: (error) => this.#report(error, 'look at groups'),
+        onStreamError: (error) => this.#report(error, 'watch'),
       }),
       queues: openQueues(database, this.#queueMemory, {
         ...shared,
@@ -145,24 +150,23 @@ export class BoundStore implements Store {
   /** The operations of all products in one transaction: the repositories without what shares calls. */
   #within(session: Session): Omit<Transaction, 'manager'> {
     const groups = new RecentRepository(session, this.#groupMemory)
-    const queues = Object.assign(
-      new QueueRepository(session, this.#queueMemory),
-      schedulesOn(session, this.#queueMemory),
-    )
+    const queues = new QueueRepository(session, this.#queueMemory)
     const feeds = new FeedRepository(session, this.#feedMemory)
     return {
       groups,
+      policies: groups.policies,
       queues,
+      schedules: schedulesOn(session, this.#queueMemory),
       feeds,
       sequences: new SequenceRepository(session),
       group: (name) => fillingHandle(groups, name, GROUP_CALLS, FILLED.group),
-      queue: (name) => fillingHandle(queues, name, QUEUE_CALLS, FILLED.queue),
+      queue: (name) => handleOf(queues, name, QUEUE_CALLS),
       feed: (name) => handleOf(feeds, name, FEED_CALLS),
     }
   }
 
   queue<Body = unknown>(queue: string): QueueHandle<Body> {
-    return fillingHandle(this.queues, queue, [...QUEUE_CALLS, 'work'], FILLED.queue)
+    return handleOf(this.queues, queue, [...QUEUE_CALLS, 'work'])
   }
 
   group<Payload = unknown>(group: string): GroupHandle<Payload> {
@@ -174,11 +178,11 @@ export class BoundStore implements Store {
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const { retries = 10 } = checkedTransaction(work, options)
+    const { retries = 10, run } = checkedTransaction(work, options)
     const { database } = this.#base
     return database.write(
       ({ manager }, session) =>
-        database.inside(async () => work({ ...this.#within(session), manager }), manager.queryRunner),
+        database.inside(async () => run({ ...this.#within(session), manager }), manager.queryRunner),
       { retries },
     )
   }
@@ -216,12 +220,12 @@ export class BoundStore implements Store {
     return this.#totals.get(count)
   }
 
-  readonly mayCreate: Store['mayCreate'] = (...asked) =>
+  readonly mayCreate: InnerStore['mayCreate'] = (...asked) =>
     this.#base.database.read((reader) => mayCreate(reader, ...asked))
 
-  async ping(): Promise<void> {
-    await this.#base.database.read(ping)
-  }
+  readonly ping = (): Promise<void> => this.#base.database.read(ping)
+
+  readonly [Symbol.asyncDispose] = () => this.close()
 
   readonly #diskFull = (error: unknown): void => this.#report(error, 'write')
 

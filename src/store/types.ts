@@ -1,18 +1,27 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import type { NamedKind } from '../fields/options'
 import type { FeedCall, GroupCall, Handle, QueueCall } from '../handles'
 import type { Feeds, Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import type { ApiKey, Keys } from '../repositories/keys/types'
 import type { Queues } from '../repositories/queues/types'
-import type { Groups, GroupWatch, WatchOptions } from '../repositories/recent/types'
+import type { Groups, GroupWatch, Policies, WatchOptions } from '../repositories/recent/types'
 import type { Schedules } from '../repositories/schedules/types'
 import type { Sequences } from '../repositories/sequences'
-import type { BoundFeed, BoundGroup, BoundQueue } from './bound'
-import type { ConsumeHandler, ConsumeOptions, Consuming } from './consumer/types'
-import type { StoreCounts, StoreTotals } from './counts'
+import type { Running } from '../shared/running'
+import type { BoundFeed, BoundGroup } from './bound'
+import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
 import type { Handler, Worker, WorkOptions } from './worker/types'
+
+/** What a store does in the background. `watch`: reads groups for their listeners; `write`: any write, on a full disk. */
+export type BackgroundWork =
+  | 'publish'
+  | 'schedule'
+  | 'sweep-groups'
+  | 'sweep-queues'
+  | 'sweep-feeds'
+  | 'watch'
+  | 'write'
 
 /** How a store batches appends; each can be left out. */
 export interface BatchingOptions {
@@ -52,24 +61,23 @@ export interface StoreOptions {
       }
     | undefined
   /**
-   * Milliseconds that a call waits for a database connection, 1 to 600,000. Default: 10,000. Then it is refused with
+   * Seconds that a call waits for a database connection, 0.001 to 600. Default: 10. Then it is refused with
    * `overloaded`: all connections of the pool, or SQLite's only one, are in use.
    */
-  connectionTimeoutMs?: number | undefined
+  connectionTimeoutSeconds?: number | undefined
   /**
    * Seconds that a statement may take (MySQL and MariaDB), 1 to 86,400. Default: 30. Then its connection is closed and counts
    * as lost. Migrations have no limit. In a DataSource of your own it holds for the store's statements, outside of
    * `store.within`, and its default is 10 seconds more than `innodb_lock_wait_timeout`, at least 30.
    */
   statementTimeoutSeconds?: number | undefined
-  /** Milliseconds added to the database's clock: for tests that must not sleep. */
+  /** @internal Milliseconds added to the database's clock: for tests that must not sleep. */
   clockOffsetMs?: (() => number) | undefined
   /**
-   * Called with errors of background work (`'publish'`, `'sweep groups'`, `'sweep queues'`, `'sweep feeds'`, `'look at
-   * groups'`, `'send what is scheduled'`, `'write'` on a full disk), once for each kind of work until it succeeds again, once for all of it while the
+   * Called with errors of background work, once for each kind of it until it succeeds again, once for all of it while the
    * database is away, and for each schedule that cannot send its tick. Default: a process warning.
    */
-  onBackgroundError?: ((error: unknown, doing: string) => void) | undefined
+  onBackgroundError?: ((error: unknown, work: BackgroundWork) => void) | undefined
 }
 
 export interface OpenOptions extends StoreOptions {
@@ -87,11 +95,13 @@ export interface OpenOptions extends StoreOptions {
 /** What happens inside a transaction: every operation commits or rolls back with the others. */
 export interface Transaction {
   readonly groups: Groups
-  readonly queues: Queues & Schedules
+  readonly policies: Policies
+  readonly queues: Queues
+  readonly schedules: Schedules
   readonly feeds: Feeds
   readonly sequences: Sequences
   /** One queue, as `store.queue`. */
-  queue<Body = unknown>(queue: string): Handle<Queues<Body>, QueueCall> & BoundQueue<Body>
+  queue<Body = unknown>(queue: string): Handle<Queues<Body>, QueueCall>
   /** One group, as `store.group`. */
   group<Payload = unknown>(group: string): Handle<Groups<Payload>, GroupCall> & BoundGroup<Payload>
   /** One feed, as `store.feed`. */
@@ -103,6 +113,8 @@ export interface Transaction {
 export interface TransactionOptions {
   /** How often the whole function may run again after a deadlock or a lost connection, 0 to 1,000. Default: 10. */
   retries?: number | undefined
+  /** Rolls the transaction back when it is aborted: the call throws the signal's reason. Once the commit has begun it has no effect. */
+  signal?: AbortSignal | undefined
 }
 
 /** The groups of a store, and what happens to them. */
@@ -110,19 +122,23 @@ export interface StoreGroups<Base = unknown> extends Groups<Base> {
   /**
    * What happens to the group from now on, or since the item `after`, whichever process does it: events arrive within
    * a second of the commit, until the watch is left or the store closes. Begins at once; the group need not exist. While
-   * the database is away no event arrives, and none is missed. Throws `invalid_input`, `closed`, and `conflict` inside a
+   * the database is away no event arrives, and none is missed. Throws `invalid_input`, `closed`, and `misuse` inside a
    * transaction of the store's database.
    */
   watch<Payload extends Base = Base>(group: string, options?: WatchOptions): GroupWatch<Payload>
 }
 
 /** The queues of a store, and workers on them. */
-export interface StoreQueues<Base = unknown> extends Queues<Base>, Schedules<Base> {
+export interface StoreQueues<Base = unknown> extends Queues<Base> {
   /**
    * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while
    * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid, and `closed`.
    */
   work<Body extends Base = Base>(queue: string, handler: Handler<Body>, options?: WorkOptions<Body>): Worker
+}
+
+/** The schedules of a store. */
+export interface StoreSchedules extends Schedules {
   /**
    * Sends what schedules have due now: for stores that don't do so in the background (`tick: false`), and for tests. Resolves
    * to the messages that were sent, and the schedules that could not send theirs (`onBackgroundError` has the reasons).
@@ -164,11 +180,11 @@ export interface StoreFeeds<Base = unknown> extends Feeds<Base> {
     consumer: string,
     handler: ConsumeHandler<Value>,
     options?: ConsumeOptions<Value>,
-  ): Consuming
+  ): Running
 }
 
 /** The calls of `store.queues` on one queue, whose bodies are of one type: what `store.queue` gives. */
-export type QueueHandle<Body = unknown> = Handle<StoreQueues<Body>, QueueCall | 'work'> & BoundQueue<Body>
+export type QueueHandle<Body = unknown> = Handle<StoreQueues<Body>, QueueCall | 'work'>
 /** The calls of `store.groups` on one group, whose payloads are of one type: what `store.group` gives. */
 export type GroupHandle<Payload = unknown> = Handle<StoreGroups<Payload>, GroupCall | 'watch'> & BoundGroup<Payload>
 /** The calls of `store.feeds` on one feed, whose values are of one type: what `store.feed` gives. */
@@ -179,18 +195,16 @@ export interface StoreKeys extends Keys {
   /**
    * The key whose text (`rk_…`) this is; null when there is no such key, or it was revoked: a revocation applies within 5
    * seconds. Takes the same time whether or not the id exists. The time of use is written in the background, at most
-   * once a minute. Throws `overloaded` when too many unknown keys come at once. `patienceMs`: when the database does not
-   * answer in this time, the answer is what this process knew of the key last, however long ago, or
-   * `database_unavailable` where it knew nothing. For routes that work without a database, and may notice a revocation late.
+   * once a minute. Throws `overloaded` when too many unknown keys come at once.
    */
-  verify(key: string, options?: { patienceMs?: number | undefined }): Promise<ApiKey | null>
-  /** Whether there is a key, or ever was one, as far as it is known without waiting for the database; null if it is not. */
-  known(): boolean | null
+  verify(key: string): Promise<ApiKey | null>
 }
 
 export interface Store {
   readonly groups: StoreGroups
+  readonly policies: Policies
   readonly queues: StoreQueues
+  readonly schedules: StoreSchedules
   readonly feeds: StoreFeeds
   readonly sequences: Sequences
   readonly keys: StoreKeys
@@ -209,7 +223,7 @@ export interface Store {
   readonly location: string
   /**
    * One transaction; `work` may run again after a deadlock, as a whole. Inside it use the `tx` that it is given: calls of
-   * the store itself are refused with `conflict`. Throws `invalid_input`, and what `work` throws.
+   * the store itself are refused with `misuse`. Throws `invalid_input`, and what `work` throws.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** The same operations inside a transaction that the caller's own code opened. Never retried: throws `conflict`. */
@@ -225,18 +239,6 @@ export interface Store {
     handler: PollHandler<PolledRow<T, O>>,
     options?: O,
   ): Poller
-  /**
-   * What this process has done with the store, in plain numbers; asks nobody. `createMetrics` makes Prometheus metrics of
-   * them.
-   */
-  counts(): StoreCounts
-  /**
-   * What is in all queues and feeds together. Counted along indexes, which takes the longer the more there is, and kept: an
-   * answer may be 5 seconds old, or older where counting takes long.
-   */
-  totals(): Promise<StoreTotals>
-  /** @internal Whether the name exists, or fewer than `most` names of its kind begin with `prefix`. */
-  mayCreate(kind: NamedKind, name: string, bound: { prefix: string; most: number }): Promise<boolean>
   /** Resolves when the database answers; throws `database_unavailable` if it does not, or is a member outside of its group. */
   ping(): Promise<void>
   /**
@@ -244,4 +246,6 @@ export interface Store {
    * one, do not await it.
    */
   close(): Promise<void>
+  /** `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }

@@ -8,8 +8,8 @@ export class WorkCounts {
   messagesSent = 0
   messagesDeduplicated = 0
   messagesReceived = 0
-  messagesDeleted = 0
-  messagesReleased = 0
+  messagesAcked = 0
+  messagesNacked = 0
   messagesExtended = 0
   entriesWritten = 0
   entriesPublished = 0

@@ -20,7 +20,7 @@ const UNIT_MS = {
   days: 86_400_000,
 }
 
-/** Milliseconds, or a number with a unit: `'5 min'`, `'90 s'`, `'2 hours'`, `'30 days'`. */
+/** Seconds, or a number with a unit: `'5 min'`, `'90 s'`, `'2 hours'`, `'30 days'`. */
 export type Duration = number | `${number} ${keyof typeof UNIT_MS}`
 
 export interface TestClock {
@@ -49,12 +49,12 @@ export class MovedClock implements TestClock {
 }
 
 function millisecondsOf(time: Duration): number {
-  const [, count, unit] = /^([\d.]+) ([a-z]+)$/.exec(typeof time === 'number' ? `${time} ms` : String(time)) ?? []
+  const [, count, unit] = /^([\d.]+) ([a-z]+)$/.exec(typeof time === 'number' ? `${time} s` : String(time)) ?? []
   const ms = Number(count) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? Number.NaN)
   if (Number.isFinite(ms)) return ms
   const units = Object.keys(UNIT_MS).join(', ')
   throw invalidInput([
-    { pointer: '/time', detail: `must be milliseconds, or a number with one of ${units}, such as '5 min'` },
+    { pointer: '/time', detail: `must be seconds, or a number with one of ${units}, such as '5 min'` },
   ])
 }
 

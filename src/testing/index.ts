@@ -34,20 +34,20 @@ export interface TestStore extends Store {
   readonly clock: TestClock
   /**
    * Resolves when no message of the queue is ready or in flight, and the workers of this store have settled what they had.
-   * Delayed messages are not waited for: advance the clock first. Throws `conflict` when messages are ready and no worker
+   * Delayed messages are not waited for: advance the clock first. Throws `misuse` when messages are ready and no worker
    * of this store receives them, because it would wait for ever, and `queue_not_found`.
    */
   drain(queue: string): Promise<void>
   /**
    * Resolves when no row of the table is ready or claimed by the pollers of this store; rows that are to be tried again later
-   * are not waited for. `target` as it was given to `poll`. Throws `conflict` when no poller of this store polls it by itself.
+   * are not waited for. `target` as it was given to `poll`. Throws `misuse` when no poller of this store polls it by itself.
    */
   polled(target: EntityTarget<ObjectLiteral>): Promise<void>
   /** Resolves when all that was written to feeds is published. */
   published(): Promise<void>
   /**
    * Resolves when all that was written to the feed is published, and the consumers of this store have handled it. Throws
-   * `conflict` when this store has no consumer of the feed.
+   * `misuse` when this store has no consumer of the feed.
    */
   consumed(feed: string): Promise<void>
 }
@@ -109,7 +109,7 @@ async function drain(store: BoundStore, queue: string): Promise<void> {
     if (counts.ready + counts.inFlight === 0) break
     if (workers.length === 0 && counts.ready > 0) {
       throw new RecentnError(
-        'conflict',
+        'misuse',
         `${counts.ready} messages of the queue ${queue} are ready, and no worker of this store receives them: start one with queues.work, or call once() of a worker with auto: false`,
       )
     }
@@ -121,7 +121,7 @@ async function drain(store: BoundStore, queue: string): Promise<void> {
 
 async function polled({ opened: { polls } }: BoundStore, target: EntityTarget<ObjectLiteral>): Promise<void> {
   const pollers = polls.running.on(target)
-  if (pollers.length === 0) throw new RecentnError('conflict', 'No poller of this store polls the table by itself')
+  if (pollers.length === 0) throw new RecentnError('misuse', 'No poller of this store polls the table by itself')
   for (const poller of pollers) {
     for (;;) {
       const { ready, claimed } = await poller.counts()
@@ -135,6 +135,6 @@ async function polled({ opened: { polls } }: BoundStore, target: EntityTarget<Ob
 async function consumed(store: BoundStore, feed: string): Promise<void> {
   await store.feeds.publish(feed)
   const consumers = store.opened.feeds.consumers.on(feed)
-  if (consumers.length === 0) throw new RecentnError('conflict', `This store has no consumer of the feed ${feed}`)
+  if (consumers.length === 0) throw new RecentnError('misuse', `This store has no consumer of the feed ${feed}`)
   for (const consumer of consumers) while (!(await consumer.isCaughtUp())) await delay(PAUSE_MS)
 }

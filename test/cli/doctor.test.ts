@@ -125,7 +125,7 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
   it('names the dead letters where they are, and says nothing of workers when nothing waits but them', async () => {
     const database = await freshDatabase(engine)
     const store = await openStore({ url: database.url, sweep: false, publish: false, clockOffsetMs: () => -7_200_000 })
-    const { queues } = store
+    const { queues, schedules } = store
     await queues.put('mail-dead')
     await queues.put('mail', { maxReceives: 1, deadLetterQueue: 'mail-dead' })
     await queues.put('empty-dead')
@@ -148,7 +148,7 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
     }
     // One of the letters is looked into just now.
     await queues.receive('mail-dead', { visibilityTimeoutSeconds: 43_200 })
-    await queues.schedule('nightly', { queue: 'own', everySeconds: 60, body: 1 })
+    await schedules.put('nightly', { queue: 'own', everySeconds: 60, body: 1 })
     await store.close()
     const said = await run(['doctor', '--database-url', database.url])
     expect(said.stdout).toMatch(/WARN +queues +0 messages ready, 0 in flight, 0 delayed, 5 dead\n/)

@@ -19,7 +19,7 @@ const withStore = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
 }
 
 beforeAll(async () => {
-  await withStore(async ({ queues, groups, feeds, keys }) => {
+  await withStore(async ({ queues, groups, schedules, feeds, keys }) => {
     admin = (await keys.create({ label: 'operator', scopes: ['admin'] })).key
     reader = (await keys.create({ label: 'reader', scopes: ['read'] })).key
     await queues.put('mail-dead')
@@ -28,7 +28,7 @@ beforeAll(async () => {
     for (const to of ['ann', 'bob', 'x'.repeat(300)]) await queues.send('mail', { to }, { delaySeconds: 3600 })
     await queues.send('odd', 'a\u001b[31mred')
     const [message] = await queues.receive('odd')
-    await queues.nackMany('odd', message?.receiptHandle ?? '', { dead: true, error: 'first line\nsecond line' })
+    await queues.nack('odd', message?.receiptHandle ?? '', { dead: true, error: 'first line\nsecond line' })
     for (const member of ['ann', 'bob', 'cleo'])
       await groups.append('article:42', { member, payload: { from: 'home' } })
     await feeds.putMany(
@@ -36,7 +36,7 @@ beforeAll(async () => {
       ['ann', 'bob', 'cleo'].map((key) => ({ key, value: { name: key } })),
     )
     await feeds.publish()
-    await queues.schedule('leap-days', {
+    await schedules.put('leap-days', {
       queue: 'mail',
       cron: '0 3 29 2 *',
       timeZone: 'Europe/Rome',
@@ -163,6 +163,25 @@ test('promote has a delayed message handed out now', async () => {
   expect(promoted).toMatchObject({ code: 0, stdout: '1 message is due now.\n' })
   expect(await onDatabase('queues', 'promote', 'later', id)).toMatchObject({ stdout: '0 messages are due now.\n' })
   await withStore(({ queues }) => queues.drop('later'))
+})
+
+test('send sends a message, once with a dedup id', async () => {
+  await withStore(({ queues }) => queues.put('sent'))
+  const body = '{"to":"ann","n":12345678901234567890}'
+  const sent = await onDatabase('queues', 'send', 'sent', body, '--dedup-id', 'd', '--message-group', 'g')
+  expect(sent.stdout).toMatch(/^The message \d+ was sent\.\n$/)
+  const again = await onServer('queues', 'send', 'sent', '1', '--dedup-id', 'd', '--json')
+  expect(JSON.parse(again.stdout)).toEqual({ id: /\d+/.exec(sent.stdout)?.[0], sent: false })
+  expect(await onServer('queues', 'send', 'sent', '{"to":"bob"}', '--delay-seconds', '60')).toMatchObject({ code: 0 })
+  await withStore(async ({ queues }) => {
+    expect(await queues.receive('sent', { limit: 9, bodies: 'text' })).toMatchObject([
+      { body: { text: body }, messageGroup: 'g' },
+    ])
+    expect((await queues.peek('sent', { state: 'delayed' })).messages).toMatchObject([{ body: { to: 'bob' } }])
+    await queues.drop('sent')
+  })
+  const refused = await onDatabase('queues', 'send', 'sent', 'ann')
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('must be JSON') })
 })
 
 test('a schedule is listed, and ended once', async () => {

@@ -20,6 +20,7 @@ const SHARED = [
   'kit/cursor-steps',
   'kit/faults',
   'kit/settles',
+  'shared/\\w+',
 ]
 const OURS = new RegExp(`(client/\\w+|${SHARED.join('|')})\\.js$|^<stdin>$`)
 

@@ -112,6 +112,7 @@ test('stop waits for the handler and stores its cursor; without patience it abor
   await again.reached
   ending.abort()
   await second.stop({ timeoutSeconds: 0 })
+  await second.stopped
   expect(await cursor()).toBe(1n)
 })
 

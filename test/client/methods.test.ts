@@ -112,13 +112,20 @@ describe('groups', () => {
       ...own,
       own,
       policy: null,
+      tag: expect.any(String),
       totalAppended: 0n,
       createdAt: expect.any(Date),
       created: true,
     })
-    const other = client.groups.put('list:1', {}, { replaces: { capacity: 4 } })
-    await expect(other).rejects.toMatchObject({ code: 'settings_changed', status: 409 })
-    expect((await client.groups.put('list:1', {}, { replaces: own })).created).toBe(false)
+    const other = client.groups.put('list:1', {}, { ifTag: 'other' })
+    await expect(other).rejects.toMatchObject({ code: 'settings_changed', status: 412 })
+    expect(await client.groups.ensure('list:1', { capacity: 3 })).toEqual({ ...made, created: false })
+    const { created: _, ...left } = made
+    const changed = await client.groups.update('list:1', { ttlSeconds: null, mode: null }, { ifTag: made.tag })
+    const now = { ttlSeconds: null, mode: 'history', own: { capacity: 3, forgetEmptySeconds: 90 } }
+    expect(changed).toEqual({ ...left, ...now, tag: expect.any(String) })
+    expect((await client.groups.put('list:1', {}, { ifTag: changed.tag })).created).toBe(false)
+    await expect(client.groups.update('list:0', {})).rejects.toMatchObject({ code: 'group_not_found' })
     await client.groups.put('list:2')
     expect(await client.groups.get('list:2')).toEqual(await store.groups.get('list:2'))
     expect((await client.groups.list({ prefix: 'list:', limit: 1 })).nextAfter).toBe('list:1')
@@ -127,21 +134,27 @@ describe('groups', () => {
   })
 
   test('have policies', async () => {
-    const policy = { prefix: 'p:', capacity: 5, mode: 'history', ttlSeconds: null, forgetEmptySeconds: null }
-    expect(await client.groups.putPolicy('p:', { capacity: 5, mode: 'history' })).toEqual({ ...policy, created: true })
-    expect(await client.groups.getPolicy('p:')).toEqual(policy)
-    expect(await client.groups.listPolicies({ limit: 1 })).toEqual({ policies: [policy], nextAfter: null })
-    expect(await everyOf(client.groups.allPolicies())).toEqual([policy])
-    const other = client.groups.putPolicy('p:', { capacity: 6, mode: 'history' }, { replaces: null })
-    await expect(other).rejects.toMatchObject({ code: 'settings_changed', status: 409 })
-    const { created } = await client.groups.putPolicy(
-      'p:',
-      { capacity: 5, mode: 'history' },
-      { replaces: { capacity: 5, mode: 'history' } },
-    )
-    expect(created).toBe(false)
-    expect(await client.groups.deletePolicy('p:')).toBe(true)
-    expect([await client.groups.deletePolicy('p:'), await client.groups.getPolicy('p:')]).toEqual([false, null])
+    const policy = {
+      prefix: 'p:',
+      capacity: 5,
+      mode: 'history',
+      ttlSeconds: null,
+      forgetEmptySeconds: null,
+      tag: expect.any(String),
+    }
+    expect(await client.policies.put('p:', { capacity: 5, mode: 'history' })).toEqual({ ...policy, created: true })
+    expect(await client.policies.get('p:')).toEqual(policy)
+    expect(await client.policies.list({ limit: 1 })).toEqual({ policies: [policy], nextAfter: null })
+    expect(await everyOf(client.policies.all())).toEqual([policy])
+    const other = client.policies.put('p:', { capacity: 6, mode: 'history' }, { ifTag: 'other' })
+    await expect(other).rejects.toMatchObject({ code: 'settings_changed', status: 412 })
+    const ensured = await client.policies.ensure('p:', { capacity: 6, mode: 'history' })
+    expect(ensured).toEqual({ ...policy, created: false })
+    const changed = await client.policies.update('p:', { capacity: 7 }, { ifTag: ensured.tag })
+    expect(changed).toEqual({ ...policy, capacity: 7 })
+    expect((await client.policies.put('p:', { capacity: 5, mode: 'history' }, { ifTag: '*' })).created).toBe(false)
+    expect(await client.policies.drop('p:')).toBe(true)
+    expect([await client.policies.drop('p:'), await client.policies.get('p:')]).toEqual([false, null])
   })
 
   test('tell what a member did, and erase it', async () => {
@@ -179,7 +192,7 @@ describe('groups', () => {
   test.each(['', '.', '..', '\ud800'])('may not be named %p, and nothing is asked', async (name) => {
     const asked = jest.fn(fetch)
     const { groups } = createClient({ baseUrl: url, fetch: asked })
-    const refused = { code: 'invalid_input', status: 400, requestId: undefined, faults: [{ parameter: 'group' }] }
+    const refused = { code: 'invalid_input', status: 400, requestId: undefined, faults: [{ parameter: 'name' }] }
     await expect(groups.drop(name)).rejects.toMatchObject(refused)
     await expect(groups.append(name)).rejects.toBeInstanceOf(RecentnError)
     expect(asked).not.toHaveBeenCalled()
@@ -215,13 +228,23 @@ describe('queues', () => {
     expect(messages.map((message) => message.id)).toEqual([id, ...ids])
     expect(messages[0]).toMatchObject({ body: { to: 'a' }, receiveCount: 1, sentAt: expect.any(Date) })
     const [first, second, third] = messages.map(({ receiptHandle }) => receiptHandle) as [string, string, string]
-    expect(await client.queues.extendMany('work', first, { visibilityTimeoutSeconds: 60 })).toEqual({
+    expect(await client.queues.extendMany('work', [first], { visibilityTimeoutSeconds: 60 })).toEqual({
       extended: [first],
       failed: [],
     })
     expect(await client.queues.ackMany('work', [first])).toEqual({ acked: [first], failed: [] })
-    expect(await client.queues.ackMany('work', first)).toMatchObject({ failed: [{ code: 'stale_receipt' }] })
-    expect(await client.queues.nackMany('work', second, { error: 'e', dead: true })).toEqual({
+    expect(await client.queues.ackMany('work', [first])).toMatchObject({ failed: [{ code: 'stale_receipt' }] })
+    const stale = { code: 'stale_receipt', status: 409 }
+    await expect(client.queues.ack('work', first)).rejects.toMatchObject(stale)
+    await expect(client.queues.nack('work', first, { error: 'e' })).rejects.toMatchObject(stale)
+    await expect(client.queues.extend('work', first, { visibilityTimeoutSeconds: 9 })).rejects.toMatchObject(stale)
+    await expect(client.queues.ack('work', 'x')).rejects.toMatchObject({ code: 'invalid_receipt', status: 400 })
+    expect(
+      await client.queues.extend('work', messages[1] as NonNullable<(typeof messages)[1]>, {
+        visibilityTimeoutSeconds: 60,
+      }),
+    ).toBeUndefined()
+    expect(await client.queues.nackMany('work', [second], { error: 'e', dead: true })).toEqual({
       nacked: [second],
       failed: [],
     })
@@ -231,7 +254,9 @@ describe('queues', () => {
     expect(await client.queues.promote('work', ids)).toEqual({ promoted: 0 })
     const page = await client.queues.peek('work', { state: 'in-flight' })
     expect(page).toEqual(await store.queues.peek('work', { state: 'in-flight' }))
-    expect((await client.queues.nackMany('work', [third])).nacked).toEqual([third])
+    expect(await client.queues.nack('work', third)).toBeUndefined()
+    const next = { limit: 1, cursor: 'c', visibilityTimeoutSeconds: 0 }
+    for (const turn of ids) expect(await client.queues.cycle('work', next)).toMatchObject([{ id: turn }])
     const ready = await everyOf(client.queues.allMessages('work', { state: 'ready', limit: 1 }))
     expect(ready.map((message) => message.id)).toEqual(ids)
     expect(await client.queues.remove('work', ids[0] as bigint)).toBe(true)
@@ -239,21 +264,24 @@ describe('queues', () => {
     expect(await client.queues.message('work', ids[0] as bigint)).toBeNull()
     expect(await client.queues.purge('work')).toEqual({ deleted: 1 })
     const definition = { queue: 'work', everySeconds: 60, body: { to: 'a' }, attributes: { a: 'b' } }
-    const made = await client.queues.schedule('s', definition)
+    const made = await client.schedules.put('s', definition)
     expect(made).toMatchObject({ ...definition, schedule: 's', created: true, nextTickAt: expect.any(Date) })
-    expect(await client.queues.getSchedule('s')).toEqual(await store.queues.getSchedule('s'))
-    expect(await client.queues.schedule('s', definition)).toEqual({ ...made, created: false })
-    expect(await client.queues.schedules({ prefix: 's' })).toEqual(await store.queues.schedules())
-    expect(await everyOf(client.queues.allSchedules({ limit: 1 }))).toHaveLength(1)
-    expect([await client.queues.unschedule('s'), await client.queues.unschedule('s')]).toEqual([true, false])
-    expect(await client.queues.getSchedule('s')).toBeNull()
+    expect(await client.schedules.get('s')).toEqual(await store.schedules.get('s'))
+    expect(await client.schedules.put('s', definition)).toEqual({ ...made, created: false })
+    expect(await client.schedules.ensure('s', { ...definition, priority: 5 })).toEqual({ ...made, created: false })
+    const changed = await client.schedules.update('s', { priority: 0 }, { ifTag: made.tag })
+    expect(changed.nextTickAt).toEqual(made.nextTickAt)
+    expect(await client.schedules.list({ prefix: 's' })).toEqual(await store.schedules.list())
+    expect(await everyOf(client.schedules.all({ limit: 1 }))).toHaveLength(1)
+    expect([await client.schedules.drop('s'), await client.schedules.drop('s')]).toEqual([true, false])
+    expect(await client.schedules.get('s')).toBeNull()
     expect(await client.queues.drop('work')).toBe(true)
     await expect(client.queues.send('work', 1)).rejects.toMatchObject({ code: 'queue_not_found', status: 404 })
   })
 
   test('are waited at, longer than a call may take', async () => {
     await client.queues.put('slow')
-    const quick = createClient({ baseUrl: url, timeoutMs: 500, retries: 0 })
+    const quick = createClient({ baseUrl: url, timeoutSeconds: 0.5, retries: 0 })
     const receiving = quick.queues.receive('slow', { waitSeconds: 5 })
     setTimeout(() => store.queues.send('slow', 'late'), 900)
     expect((await receiving).map(({ body }) => body)).toEqual(['late'])

@@ -9,7 +9,7 @@ test.each<[string, object, string[]]>([
   ['a path, in Node', { baseUrl: '/activity' }, ['/baseUrl']],
   ['no base', {}, ['/baseUrl']],
   ['options that there are not', { baseUrl: 'http://localhost', retrys: 2, Key: 'k' }, ['/retrys', '/Key']],
-  ['every fault', { baseUrl: 1, retries: -1, timeoutMs: Number.NaN }, ['/baseUrl', '/retries', '/timeoutMs']],
+  ['every fault', { baseUrl: 1, retries: -1, timeoutSeconds: Number.NaN }, ['/baseUrl', '/retries', '/timeoutSeconds']],
   ['other types', { baseUrl: 'http://localhost', key: 1, fetch: {}, headers: 'h' }, ['/key', '/fetch', '/headers']],
 ])('a client with %s is refused at once, with every fault', (_, options, pointers) => {
   let thrown: unknown

@@ -16,7 +16,7 @@ beforeAll(async () => {
   store = await memoryStore({ publish: false })
   const url = await serving(createApp(store, { allowAnonymous: false }))
   flaky = await flakyBefore(() => url)
-  client = createClient({ baseUrl: flaky.url, timeoutMs: 1000 })
+  client = createClient({ baseUrl: flaky.url, timeoutSeconds: 1 })
 })
 
 beforeEach(async () => {
@@ -70,8 +70,8 @@ describe.each(unclear)('%s', (_, deed, code) => {
     ['send', () => client.queues.send(queue, 1)],
     ['sendMany', () => client.queues.sendMany(queue, [{ body: 1, dedupId: 'd' }, { body: 2 }])],
     ['receive', () => client.queues.receive(queue)],
-    ['delete', () => client.queues.ackMany(queue, 'none')],
-    ['release', () => client.queues.nackMany(queue, 'none')],
+    ['delete', () => client.queues.ackMany(queue, ['none'])],
+    ['release', () => client.queues.nackMany(queue, ['none'])],
     ['redrive', () => client.queues.redrive(queue)],
     ['purge', () => client.queues.purge(queue)],
   ])('%s is not made again', async (__, call) => {
@@ -122,9 +122,9 @@ describe('an extended claim', () => {
     const [message] = await client.queues.receive(queue)
     const handle = message?.receiptHandle as string
     flaky.will('after')
-    const held = await client.queues.extendMany(queue, handle, { visibilityTimeoutSeconds: 60 })
+    const held = await client.queues.extendMany(queue, [handle], { visibilityTimeoutSeconds: 60 })
     expect([held.extended, flaky.came.length]).toEqual([[handle], 2])
-    expect((await client.queues.ackMany(queue, handle)).acked).toEqual([handle])
+    expect((await client.queues.ackMany(queue, [handle])).acked).toEqual([handle])
   })
 })
 
@@ -132,7 +132,11 @@ describe('attempts', () => {
   test('are as many as was said, and what they met last is thrown', async () => {
     const { groups } = createClient({ baseUrl: flaky.url, retries: 1 })
     flaky.will(unavailable, unavailable, unavailable)
-    await expect(groups.get('g')).rejects.toMatchObject({ code: 'database_unavailable', status: 503, retryAfterMs: 0 })
+    await expect(groups.get('g')).rejects.toMatchObject({
+      code: 'database_unavailable',
+      status: 503,
+      retryAfterSeconds: 0,
+    })
     expect(flaky.came).toHaveLength(2)
     const never = createClient({ baseUrl: flaky.url, retries: 0 })
     flaky.will(overloaded)
@@ -146,7 +150,7 @@ describe('attempts', () => {
     expect(await client.groups.get(fresh())).toBeNull()
     expect(Date.now() - start).toBeGreaterThanOrEqual(990)
     flaky.will({ status: 429, code: 'overloaded', retryAfter: '3600' })
-    await expect(client.groups.get('g')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 300_000 })
+    await expect(client.groups.get('g')).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 300 })
     flaky.will({ status: 503, code: 'closed', retryAfter: new Date(Date.now() + 3_600_000).toUTCString() })
     await expect(client.groups.get('g')).rejects.toMatchObject({ code: 'closed' })
     expect(flaky.came).toHaveLength(1)

@@ -62,9 +62,11 @@ export const taken: [
   Takes<client.NewMessage, queues.NewMessage>,
   Takes<client.SendOptions, queues.SendOptions>,
   Takes<client.ReceiveOptions, queues.ReceiveOptions, 'bodies'>,
-  Takes<client.ReleaseOptions, queues.ReleaseOptions>,
+  Takes<client.CycleOptions, queues.CycleOptions, 'bodies'>,
+  Takes<client.NackOptions, queues.NackOptions>,
+  Takes<client.ExtendOptions, queues.ExtendOptions>,
   Takes<client.NewSchedule, schedules.ScheduleDefinition>,
   Takes<client.PeekOptions, queues.PeekOptions, 'bodies' | 'maxBytes'>,
   Takes<client.ChangesOptions, feeds.ChangesOptions, 'values' | 'maxBytes'>,
   Takes<client.Republish, feeds.RepublishSelection>,
-] = [true, true, true, true, true, true, true, true, true, true, true, true, true]
+] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true]

@@ -31,7 +31,7 @@ beforeAll(async () => {
   store = await memoryStore()
   await start()
   flaky = await flakyBefore(() => server.url)
-  client = createClient({ baseUrl: flaky.url, timeoutMs: 2000 })
+  client = createClient({ baseUrl: flaky.url, timeoutSeconds: 2 })
 })
 
 const ending: AbortController[] = []
@@ -54,7 +54,7 @@ const inShort = (event: GroupEvent) =>
       ? `-${event.id}`
       : `reset ${event.totalAppended}`
 
-function watching(group: string, options: { after?: bigint; idleMs?: number } = {}): Watching {
+function watching(group: string, options: { after?: bigint; idleSeconds?: number } = {}): Watching {
   const end = new AbortController()
   ending.push(end)
   const told: string[] = []
@@ -141,13 +141,13 @@ test('tries again while no server answers, and waits as the server asks', async 
 test('notices that nothing comes any more', async () => {
   const group = fresh()
   await store.groups.append(group)
-  const watch = watching(group, { idleMs: 2000 })
+  const watch = watching(group, { idleSeconds: 2 })
   await watch.ready
   // Heartbeats come: it goes on for longer than it would without them.
   await new Promise((resolve) => setTimeout(resolve, 2500))
   expect(watch.errors).toEqual([])
   flaky.will('pass')
-  const silent = watching(group, { idleMs: 40 })
+  const silent = watching(group, { idleSeconds: 0.04 })
   await eventually('it is reported', () => silent.errors.length > 0)
   expect(silent.errors[0]?.message).toContain('not even a heartbeat')
 })

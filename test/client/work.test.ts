@@ -199,10 +199,29 @@ test('a signal stops it, also one that was aborted before', async () => {
   const first = work(({ body }) => handled.push(body), { signal: stopping.signal })
   const second = work(({ body }) => handled.push(body), { signal: AbortSignal.abort() })
   stopping.abort()
-  await Promise.all([first.worker.stop(), second.worker.stop()])
+  await Promise.all([first.worker.stopped, second.worker.stopped])
   await sendNumbers(1)
   await eventually(LONG_MS, 'it is ready', async () => (await inState('ready')).length === 1)
   expect(handled).toEqual([])
+})
+
+test('`around` is around each handler, also for a body that does not fit, and `await using` stops', async () => {
+  const told: unknown[] = []
+  const around = async ({ body }: Message, next: () => Promise<unknown>) => {
+    told.push(body)
+    await next().finally(() => told.push('after'))
+  }
+  await queues().send(queue, 'text')
+  await sendNumbers(1)
+  const done: unknown[] = []
+  const end = (message: Message) => done.push(message.body)
+  const { worker } = work(({ body }) => told.push(body + 10), {
+    ...{ around, schema: z.number(), onDone: end, onDead: end, onError: () => {} },
+  })
+  await eventually(LONG_MS, 'both have ended', () => done.length === 2)
+  await worker[Symbol.asyncDispose]()
+  await worker.stopped
+  expect(told).toEqual(['text', 'after', 0, 10, 'after'])
 })
 
 test('messages that may have killed a process run alone on their last receive', async () => {

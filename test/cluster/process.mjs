@@ -123,7 +123,7 @@ function poll() {
     status: 'status',
     concurrency: 4,
     claimTimeoutSeconds: visibilitySeconds,
-    intervalMs: 200,
+    intervalSeconds: 0.2,
     onWarning: () => {},
     onError: (error) => void failed('poll', error),
   })

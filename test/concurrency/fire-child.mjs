@@ -120,7 +120,7 @@ async function changeAll(task) {
   const settings = []
   const loops = [
     ...[0, 1, 2, 3].map((part) => settingsLoop(task, part, settings)),
-    forever('policy', () => store.groups.putPolicy('policy:', { capacity: 10 + below(20), mode: 'history' }), 200),
+    forever('policy', () => store.policies.put('policy:', { capacity: 10 + below(20), mode: 'history' }), 200),
     forever('erase', () => store.groups.eraseMember(ghost(below(4))), 20),
   ]
   await Promise.all(loops)

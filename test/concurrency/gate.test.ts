@@ -17,7 +17,7 @@ describeEngine('sqlite', 'the gate', () => {
     beforeEach(async () => {
       database = await freshDatabase('sqlite', { memory: where === 'in memory' })
       // How long a turn is waited for is tested elsewhere: here a slow disk has time for a hundred commits.
-      store = await openStore({ url: database.url, connectionTimeoutMs: 60_000 })
+      store = await openStore({ url: database.url, connectionTimeoutSeconds: 60 })
       await store.dataSource.query('CREATE TABLE own (n integer NOT NULL, step integer NOT NULL)')
     })
 
@@ -171,7 +171,7 @@ describeEngine('sqlite', 'the gate', () => {
       const stuck = store.transaction(async () => {
         await store.groups.append('outside')
       })
-      await expect(stuck).rejects.toMatchObject({ code: 'conflict' })
+      await expect(stuck).rejects.toMatchObject({ code: 'misuse' })
       await store.groups.append('outside')
       expect((await store.groups.recent('outside')).totalAppended).toBe(1n)
     })

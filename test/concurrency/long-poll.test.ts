@@ -94,7 +94,9 @@ describe('a long poll', () => {
     let overloads = 0
     const polls = new LongPoll({ what: 'calls', maxCallers: 1, onOverload: () => overloads++ })
     const caller = polls.enter('t', FOREVER)
-    expect(() => polls.enter('t', FOREVER)).toThrow(expect.objectContaining({ code: 'overloaded', retryAfterMs: 1000 }))
+    expect(() => polls.enter('t', FOREVER)).toThrow(
+      expect.objectContaining({ code: 'overloaded', retryAfterSeconds: 1 }),
+    )
     expect(overloads).toBe(1)
     const wait = caller.news()
     let isClosed = false

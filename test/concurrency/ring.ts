@@ -32,7 +32,7 @@ export async function putFirstSettings(url: string): Promise<void> {
   const store = await openStore({ url })
   try {
     for (const [family, settings] of Object.entries(FIRST_SETTINGS)) {
-      await store.groups.putPolicy(`${family}:`, settings)
+      await store.policies.put(`${family}:`, settings)
     }
   } finally {
     await store.close()
@@ -53,7 +53,7 @@ export async function expectNothingLost(url: string, fire: RingFire): Promise<vo
 
   const store = await openStore({ url, migrate: false })
   try {
-    await store.groups.putPolicy('policy:', FIRST_SETTINGS.policy)
+    await store.policies.put('policy:', FIRST_SETTINGS.policy)
     await expectWindows(store, windows, totals)
   } finally {
     await store.close()

@@ -38,12 +38,12 @@ const PATHS: readonly Path[] = [
     run: (store) => store.queues.receive('q'),
   },
   {
-    call: 'queues.ackMany',
+    call: 'queues.ack',
     sql: /DELETE FROM recentn_queue_messages/,
     prepare: async (store) => {
       receipts = (await store.queues.receive('q')).map(({ receiptHandle }) => receiptHandle)
     },
-    run: (store) => store.queues.ackMany('q', receipts),
+    run: (store) => store.queues.ack('q', receipts[0] as string),
   },
   { call: 'feeds.put', sql: /INSERT INTO recentn_feed_entries/, run: (store) => store.feeds.put('f', 'k', 1) },
   {

@@ -152,6 +152,6 @@ function plain(text: string): string[] {
     .map((line) =>
       line
         .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME')
-        .replaceAll(/"receiptHandle":"[^"]+"/g, '"receiptHandle":"…"'),
+        .replaceAll(/"(receiptHandle|requestId)":"[^"]+"/g, '"$1":"…"'),
     )
 }

@@ -13,7 +13,7 @@ export async function exercise(store: Store): Promise<void> {
 }
 
 async function groups(store: Store, mark: string): Promise<void> {
-  await store.groups.putPolicy(`${mark}seen:`, { capacity: 3, mode: 'distinct', ttlSeconds: 3600 })
+  await store.policies.put(`${mark}seen:`, { capacity: 3, mode: 'distinct', ttlSeconds: 3600 })
   await Promise.all(['a', 'b', 'a', 'A', 'a '].map((member) => store.groups.append(`${mark}seen:1`, { member })))
   const seen = await store.groups.recent(`${mark}seen:1`)
   expect(new Set(seen.items.map(({ member }) => member)).size).toBe(3)

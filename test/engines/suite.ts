@@ -96,7 +96,7 @@ export function describeOddServer(engine: ServerEngine): void {
     const rows = Array.from({ length: 451 }, (_, n) => n)
     const store = await openStore({ url, poolSize: 1, sweep: false, publish: false })
     undo.push(() => store.close())
-    await store.groups.putPolicy(mark, { capacity: 500, mode: 'history' })
+    await store.policies.put(mark, { capacity: 500, mode: 'history' })
     await store.groups.appendMany(rows.map((payload) => ({ group: mark, payload })))
     const { items } = await store.groups.recent(mark, { limit: 500 })
     await store.queues.put(mark)

@@ -74,7 +74,7 @@ async function expectGroups({ groups }: Store): Promise<void> {
   expect((await groups.get('seen:2'))?.policy).toBe('seen:')
 }
 
-async function expectQueues({ queues }: Store, version: number, { held }: Kept): Promise<void> {
+async function expectQueues({ queues, schedules: all }: Store, version: number, { held }: Kept): Promise<void> {
   expect(await queues.get('mail')).toMatchObject({
     deadLetterQueue: 'letters',
     maxReceives: 5,
@@ -82,7 +82,7 @@ async function expectQueues({ queues }: Store, version: number, { held }: Kept):
     counts: { ready: version >= 2 ? 5 : 4, inFlight: 1, delayed: 1, archived: 1 },
   })
   expect((await queues.send('mail', 'again', { dedupId: 'only-once' })).sent).toBe(false)
-  expect((await queues.ackMany('mail', held)).acked).toHaveLength(1)
+  expect((await queues.ackMany('mail', [held])).acked).toHaveLength(1)
   const messages = await queues.receive('mail', { limit: 10 })
   expect(messages.map(({ body, attributes }) => [(body as { what: string }).what, attributes])).toEqual([
     ['ready', {}],
@@ -102,7 +102,7 @@ async function expectQueues({ queues }: Store, version: number, { held }: Kept):
   expect([dead?.body, dead?.lastError]).toEqual([{ what: 'dead' }, 'it was poison'])
   expect((await queues.redrive('letters')).moved).toBe(1)
   expect((await queues.receive('mail'))[0]?.body).toEqual({ what: 'dead' })
-  const { schedules } = await queues.schedules()
+  const { schedules } = await all.list()
   expect(schedules.map(({ schedule, queue }) => [schedule, queue])).toEqual(
     version >= 3 ? [['nightly', 'letters']] : [],
   )
@@ -122,7 +122,7 @@ async function stepsOf({ queues }: Store): Promise<unknown[]> {
 
 async function expectGroupLimit(store: Store, { steps }: Kept): Promise<void> {
   expect(await stepsOf(store)).toEqual([])
-  await store.queues.ackMany('steps', steps)
+  await store.queues.ack('steps', steps)
   expect(await stepsOf(store)).toEqual([[2], [3]])
 }
 
@@ -208,8 +208,8 @@ describe.each(ENGINES)('upgrades', (engine) => {
       await migrateBeyond(store)
       await exercise(store)
       await store.queues.put('q')
-      await store.queues.schedule('s', { queue: 'q', everySeconds: 60, body: 1 })
-      expect((await store.queues.schedules()).schedules).toHaveLength(1)
+      await store.schedules.put('s', { queue: 'q', everySeconds: 60, body: 1 })
+      expect((await store.schedules.list()).schedules).toHaveLength(1)
       expect((await refusal(openStore({ url: database.url }))).code).toBe('schema_too_new')
       await exercise(store)
     })

@@ -113,7 +113,7 @@ const sorted = (groups: Map<string, Expected>) => [...groups].sort(([a], [b]) =>
 
 if (existsSync(REAL)) {
   test.each(['history', 'distinct'] as const)('the last 10 of every path of a real log, in mode %s', async (mode) => {
-    await store.groups.putPolicy('/', { capacity: 10, mode })
+    await store.policies.put('/', { capacity: 10, mode })
     expect(await append(REAL)).toEqual({ lines: 7000, appended: 6999, groups: 1143 })
     expect(said).toEqual([expect.stringMatching(/^access-log\.gz:3029:\S+ group must have at most 191 characters/)])
     expect(sorted(await storedGroups())).toEqual(sorted(expectedGroups(mode === 'distinct')))

@@ -128,7 +128,7 @@ export function describeCutOff(engine: 'mariadb' | 'mysql'): void {
       expect(new Set(codes)).toContain('outcome_unknown')
       for (const code of codes) expect(['stored', 'outcome_unknown', 'database_unavailable']).toContain(code)
       const whileAway = await store.groups.append(`${prefix}away`).catch((error: unknown) => error)
-      expect(whileAway).toMatchObject({ code: 'database_unavailable', retryAfterMs: 1000 })
+      expect(whileAway).toMatchObject({ code: 'database_unavailable', retryAfterSeconds: 1 })
       expect(Date.now() - began).toBeLessThan(AWAY_MS)
       await sleep(AWAY_MS - (Date.now() - began))
       await proxy.accept()

@@ -118,8 +118,8 @@ async function receiveSome(asked) {
       note('end', message, receiveCount, now())
       const settling = now()
       try {
-        const { acked: deleted } = await store.queues.ackMany('received', [receiptHandle])
-        if (deleted.length > 0) note('settle', label, settling, now(), message, receiveCount)
+        const { acked } = await store.queues.ackMany('received', [receiptHandle])
+        if (acked.length > 0) note('settle', label, settling, now(), message, receiveCount)
       } catch (error) {
         refused('settle', settling, `${message}#${receiveCount}`, error)
       }

@@ -32,7 +32,7 @@ const MAX_ATTEMPTS = 6
 const SHARED = {
   concurrency: 4,
   batch: { max: 20 },
-  intervalMs: 250,
+  intervalSeconds: 0.25,
   claimTimeoutSeconds: TIMEOUT_SECONDS,
   maxAttempts: MAX_ATTEMPTS,
   backoff: { minSeconds: 0, maxSeconds: 1 },

@@ -55,7 +55,7 @@ function poll({ name, options }) {
     ...options,
     // `once` waits for what runs before it looks again, and the claims of the other run out one after the other.
     auto: role === 'next',
-    intervalMs: 100,
+    intervalSeconds: 0.1,
     concurrency: rows,
     claimTimeoutSeconds: timeoutSeconds,
     onWarning: () => {},

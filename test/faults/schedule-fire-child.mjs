@@ -13,7 +13,7 @@ const tell = (error, doing) => {
 
 const store = await openStore({ url, migrate: false, onBackgroundError: tell })
 for (const [name, definition] of Object.entries(JSON.parse(schedules))) {
-  const { created } = await store.queues.schedule(name, definition)
+  const { created } = await store.schedules.put(name, definition)
   if (created) note('created', name)
 }
 process.once('SIGTERM', () => store.close())

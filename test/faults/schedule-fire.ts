@@ -26,7 +26,7 @@ export function describeScheduleFire(engine: 'mariadb' | 'mysql'): void {
     const at = useStore(engine, 'schedule-fire', { tick: false, sweep: false, publish: false })
 
     it(`send each tick of ${SECONDS} seconds once`, async () => {
-      const { queues, dataSource } = at.store
+      const { queues, schedules: all, dataSource } = at.store
       for (const queue of ['a', 'b']) await queues.put(queue)
       const file = path.join(at.folder, 'ledger')
       const args = [at.url, file, JSON.stringify(SCHEDULES)]
@@ -41,7 +41,7 @@ export function describeScheduleFire(engine: 'mariadb' | 'mysql'): void {
         // Every process may be dead now: whoever starts again sends what is due.
         const until = Date.now()
         const isBehind = async () => {
-          const { schedules } = await queues.schedules()
+          const { schedules } = await all.list()
           return schedules.length < 3 || schedules.some(({ nextTickAt }) => nextTickAt.getTime() <= until)
         }
         while (await isBehind()) await sleep(100)
@@ -64,7 +64,7 @@ export function describeScheduleFire(engine: 'mariadb' | 'mysql'): void {
         const { 'recentn.schedule': name, 'recentn.tick': tick } = JSON.parse(attributes)
         sent.get(name)?.push(Date.parse(tick))
       }
-      for (const { schedule, createdAt, nextTickAt } of (await queues.schedules()).schedules) {
+      for (const { schedule, createdAt, nextTickAt } of (await all.list()).schedules) {
         const first = Math.floor(createdAt.getTime() / 1000) * 1000 + 1000
         const length = (nextTickAt.getTime() - first) / 1000
         const expected = Array.from({ length }, (_, n) => new Date(first + n * 1000).toISOString())

@@ -112,18 +112,18 @@ function judge(operation: FuzzedOperation, request: Request, answer: Seen, { sco
 }
 
 /** What begins with `out:`, with the mark in all that is told of a row. */
-async function fillForeign({ groups, queues, feeds }: Store): Promise<void> {
+async function fillForeign({ groups, policies, queues, schedules, feeds }: Store): Promise<void> {
   for (const member of ['m', 'n', MARK]) await groups.append('out:g', { member, payload: MARK, eventId: MARK })
   await queues.send('out:q', MARK, { messageGroup: MARK, dedupId: MARK, attributes: { mark: MARK } })
-  await queues.schedule('out:s', { queue: 'out:letters', everySeconds: 86_400, body: MARK })
+  await schedules.put('out:s', { queue: 'out:letters', everySeconds: 86_400, body: MARK })
   await feeds.put('out:f', MARK, MARK)
   await feeds.publish('out:f')
   await feeds.moveCursor('out:f', MARK, 0n)
   const name = `out:${MARK}`
   await groups.append(name)
-  await groups.putPolicy(name, { capacity: 1, mode: 'history' })
+  await policies.put(name, { capacity: 1, mode: 'history' })
   await queues.put(name)
-  await queues.schedule(name, { queue: name, everySeconds: 86_400, body: MARK })
+  await schedules.put(name, { queue: name, everySeconds: 86_400, body: MARK })
   await feeds.put(name, 'k', 1)
   await feeds.publish(name)
 }

@@ -75,6 +75,7 @@ describe('an access function is told', () => {
     ['GET', '/v1/groups?%70refix=%61:', null, 'read', 'listGroups', { groups: ['a:*'] }],
     ['GET', '/v1/groups/a:g', null, 'read', 'getGroup', group],
     ['PUT', '/v1/groups/a:g', {}, 'admin', 'putGroup', group],
+    ['PATCH', '/v1/groups/a:g', {}, 'admin', 'updateGroup', group],
     ['DELETE', '/v1/groups/a:g', null, 'admin', 'deleteGroup', group],
     ['GET', '/v1/groups/%61:g/stream', null, 'read', 'streamGroup', group],
     ['GET', '/v1/members/%6D/items', null, 'read', 'memberItems', { members: ['m'], groups: ['*'] }],
@@ -90,13 +91,13 @@ describe('an access function is told', () => {
       'putPolicy',
       { policies: ['a:'], groups: ['a:*'] },
     ],
+    ['PATCH', '/v1/policies/a:', {}, 'admin', 'updatePolicy', { policies: ['a:'], groups: ['a:*'] }],
     ['DELETE', '/v1/policies/a:', null, 'admin', 'deletePolicy', { policies: ['a:'], groups: ['a:*'] }],
     ['GET', '/v1/queues?prefix=a:', null, 'read', 'listQueues', { queues: ['a:*'] }],
     ['GET', '/v1/queues/%61:q', null, 'read', 'getQueue', queue],
     ['PUT', '/v1/queues/a:q', { deadLetterQueue: 'b' }, 'admin', 'putQueue', { queues: ['a:q', 'b'] }],
     ['PUT', '/v1/queues/a:q', undefined, 'admin', 'putQueue', queue],
     ['PATCH', '/v1/queues/a:q', { deadLetterQueue: 'b' }, 'admin', 'updateQueue', { queues: ['a:q', 'b'] }],
-    ['POST', '/v1/queues/a:q/ensure', { deadLetterQueue: 'b' }, 'queue', 'ensureQueue', { queues: ['a:q', 'b'] }],
     ['POST', '/v1/queues/%61:q/pause', undefined, 'admin', 'pauseQueue', queue],
     ['POST', '/v1/queues/a:q/resume', undefined, 'admin', 'resumeQueue', queue],
     ['DELETE', '/v1/queues/a:q', null, 'admin', 'deleteQueue', queue],
@@ -120,6 +121,15 @@ describe('an access function is told', () => {
       'admin',
       'putSchedule',
       { schedules: ['a:s'], queues: ['a:q'] },
+    ],
+    ['PATCH', '/v1/schedules/a:s', {}, 'admin', 'updateSchedule', { schedules: ['a:s'], queues: ['*'] }],
+    [
+      'PATCH',
+      '/v1/schedules/a:s',
+      { queue: 'a:q' },
+      'admin',
+      'updateSchedule',
+      { schedules: ['a:s'], queues: ['a:q', '*'] },
     ],
     ['DELETE', '/v1/schedules/a:s', null, 'admin', 'deleteSchedule', { schedules: ['a:s'], queues: ['*'] }],
     ['GET', '/v1/feeds?prefix=a:', null, 'read', 'listFeeds', { feeds: ['a:*'] }],
@@ -156,6 +166,12 @@ describe('an access function is told', () => {
     const sent = json === null || json === undefined ? {} : { json }
     expect((await client.request(method, path, sent)).status).toBe(403)
     expect(told).toEqual([[scope, operation, subjects]])
+  })
+
+  test('of a PUT that only creates a queue: the scope queue', async () => {
+    const sent = { json: { deadLetterQueue: 'b' }, headers: { 'If-None-Match': '*' } }
+    expect((await client.request('PUT', '/v1/queues/a:q', sent)).status).toBe(403)
+    expect(told).toEqual([['queue', 'putQueue', { queues: ['a:q', 'b'] }]])
   })
 
   test('of every route', () => {

@@ -38,7 +38,7 @@ test('pages of many groups', async () => {
   const pages = JSON.parse(answer.text).groups
   for (const { items, nextBefore } of pages) {
     if (items.length < 2000) expect(nextBefore).toBe(items.at(-1).id)
-    else expect(nextBefore).toBeUndefined()
+    else expect(nextBefore).toBeNull()
   }
 })
 

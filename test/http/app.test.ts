@@ -1,5 +1,6 @@
 import { createApp } from '../../src/http/process/app'
 import type { RecentnError } from '../../src/recentn-error'
+import { innerOf } from '../../src/store/inner'
 import { eventually, pause } from '../support/timing'
 import { type Client, clientOf, memoryStore, rawExchange, send, serving, startApp } from './support/client'
 
@@ -131,7 +132,8 @@ describe('the guard against DNS rebinding', () => {
 describe('a request id', () => {
   test.each(['a', 'abc-123/~!', 'x'.repeat(128)])('is echoed: %s', async (id) => {
     expect((await server.get('/v1/groups', { 'X-Request-Id': id })).headers['x-request-id']).toBe(id)
-    expect((await server.get('/v1/nothing', { 'X-Request-Id': id })).headers['x-request-id']).toBe(id)
+    const { headers, json } = await server.get('/v1/nothing', { 'X-Request-Id': id })
+    expect([headers['x-request-id'], json.requestId]).toEqual([id, id])
   })
 
   test.each(['', 'x'.repeat(129), 'a b', 'ü', `of-${KEY}`, KEY.replace('_', '%5F'), KEY.replaceAll('_', '%255f')])(
@@ -180,7 +182,7 @@ describe('the process', () => {
       let refused: unknown = null
       for (let left = 50; left > 0 && refused === null; left--) refused = await write().then(() => null, toCode)
       expect(refused).toBe('database_unavailable')
-      expect(store.counts().isDiskFull).toBe(true)
+      expect(innerOf(store).counts().isDiskFull).toBe(true)
     }
     // Neither of these stores anything, however long after the failure.
     await pause(2100)
@@ -195,7 +197,7 @@ describe('the process', () => {
     expect(await ready()).toEqual([200, { status: 'ok', warning }])
     await eventually(10_000, 'writes succeed again', async () => {
       await append()
-      return !store.counts().isDiskFull
+      return !innerOf(store).counts().isDiskFull
     })
     expect(await ready()).toEqual([200, { status: 'ok' }])
     expect(reports).toHaveLength(1)

@@ -94,12 +94,12 @@ describe('RecentnError', () => {
   test('says when to retry in milliseconds, and REST in whole seconds that are no shorter', async () => {
     const throwing = await mounted(await memoryStore(), {
       access: () => {
-        throw new RecentnError('overloaded', undefined, { retryAfterMs: 1200 })
+        throw new RecentnError('overloaded', undefined, { retryAfterSeconds: 1.2 })
       },
     })
     expect((await throwing.get('/v1/groups')).headers['retry-after']).toBe('2')
     const called = client.createClient({ baseUrl: `${throwing.url}/activity`, retries: 0 }).groups.recent('g')
-    await expect(called).rejects.toMatchObject({ code: 'overloaded', status: 429, retryAfterMs: 2000 })
+    await expect(called).rejects.toMatchObject({ code: 'overloaded', status: 429, retryAfterSeconds: 2 })
   })
 
   test('of a second copy of the package keeps its code, status and time', async () => {
@@ -108,7 +108,7 @@ describe('RecentnError', () => {
       readonly code = 'overloaded'
       readonly faults = []
       readonly status = 429
-      readonly retryAfterMs = 3000
+      readonly retryAfterSeconds = 3
     }
     const throwing = await mounted(await memoryStore(), {
       access: () => {

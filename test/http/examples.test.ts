@@ -35,7 +35,7 @@ const larger = async (store: Store) => {
   await lastItem(store)
 }
 const policy = async (store: Store) => {
-  await store.groups.putPolicy('article:', { capacity: 50, mode: 'distinct' })
+  await store.policies.put('article:', { capacity: 50, mode: 'distinct' })
 }
 const deadLetters = async (store: Store) => {
   await store.queues.put('mail-dead')
@@ -47,7 +47,7 @@ const queue = async (store: Store) => {
 const schedule = async (store: Store) => {
   await queue(store)
   const definition = { queue: 'mail', cron: '30 2 * * *', timeZone: 'Europe/Berlin', body: { report: 'daily' } }
-  await store.queues.schedule('nightly-report', definition)
+  await store.schedules.put('nightly-report', definition)
 }
 const message = async (store: Store) => {
   await queue(store)
@@ -57,14 +57,14 @@ const message = async (store: Store) => {
 const claimed = async (store: Store) => {
   const { id } = await message(store)
   const [{ receiptHandle } = { receiptHandle: '' }] = await store.queues.receive('mail')
-  return { id, receiptHandles: [receiptHandle] }
+  return { id, receiptHandle }
 }
+/** The example is of one handle. */
+const claimedMany = async (store: Store) => ({ '': { receiptHandles: [(await claimed(store)).receiptHandle] } })
 const deadMessage = async (store: Store) => {
   await store.queues.put('mail')
   await store.queues.send('mail', 1)
-  const messages = await store.queues.receive('mail')
-  const handles = messages.map(({ receiptHandle }) => receiptHandle)
-  await store.queues.nackMany('mail', handles, { dead: true })
+  await store.queues.nackMany('mail', await store.queues.receive('mail'), { dead: true })
 }
 const entries = async (store: Store) => {
   const value = { name: 'Fred', city: 'Oslo' }
@@ -104,26 +104,25 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   listGroups: { 200: { ...given(lastItem), without: ['after'] } },
   getGroup: { 200: given(lastItem) },
   putGroup: { 201: nothing, 200: given(lastItem) },
-  deleteGroup: { 204: given(lastItem) },
+  ...{ updateGroup: { 200: given(larger) }, deleteGroup: { 204: given(lastItem) } },
   streamGroup: { 200: nothing },
   memberItems: { 200: { ...given(lastItem), without: ['before'] } },
   eraseMember: { 200: given(lastItem) },
   listPolicies: { 200: { ...given(policy), without: ['after'] } },
   getPolicy: { 200: given(policy) },
   putPolicy: { 201: nothing, 200: given(policy) },
+  updatePolicy: { 200: given(policy) },
   deletePolicy: { 204: given(policy) },
   listQueues: { 200: { ...given(message), without: ['after'] } },
   getQueue: { 200: given(message) },
   putQueue: { 201: given(deadLetters), 200: given(queue) },
   updateQueue: { 200: given(queue) },
-  ensureQueue: { 201: given(deadLetters), 200: given(queue) },
-  pauseQueue: { 200: given(queue) },
-  resumeQueue: { 200: given(queue) },
+  ...{ pauseQueue: { 200: given(queue) }, resumeQueue: { 200: given(queue) } },
   deleteQueue: { 204: given(queue) },
   listSchedules: { 200: { ...given(schedule), without: ['after'] } },
-  getSchedule: { 200: given(schedule) },
+  ...{ getSchedule: { 200: given(schedule) }, deleteSchedule: { 204: given(schedule) } },
   putSchedule: { 201: given(queue), 200: given(schedule) },
-  deleteSchedule: { 204: given(schedule) },
+  updateSchedule: { 200: given(schedule) },
   redriveQueue: { 200: given(deadMessage) },
   promoteMessages: { 200: given(message) },
   purgeQueue: { 200: given(message) },
@@ -139,13 +138,18 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   getMessage: { 200: given(claimed) },
   deleteMessage: { 204: given(message) },
   receiveMessages: { 200: given(message) },
-  ackMessages: { 200: given(claimed) },
-  nackMessages: { 200: given(claimed) },
+  cycleMessages: { 200: given(message) },
+  ackMessages: { 200: given(claimedMany), 204: given(claimed) },
+  nackMessages: { 200: given(claimedMany), 204: given(claimed) },
   extendMessages: {
     200: given(async (store) => {
-      const { receiptHandles } = await claimed(store)
-      await store.queues.ackMany('mail', receiptHandles)
-      return { receiptHandles }
+      const { receiptHandle } = await claimed(store)
+      await store.queues.ack('mail', receiptHandle)
+      return { receiptHandles: [receiptHandle] }
+    }),
+    204: given(async (store) => {
+      const { receiptHandle } = await claimed(store)
+      return { '': { receiptHandle, visibilityTimeoutSeconds: 60 } }
     }),
   },
   listFeeds: { 200: { ...given(consumer), without: ['after'] } },
@@ -160,10 +164,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   getCursor: { 200: given(consumer) },
   moveCursor: { 200: given(consumer) },
   dropCursor: { 204: given(consumer) },
-  getAccess: { 200: nothing },
-  livez: { 200: nothing },
-  readyz: { 200: nothing },
-  metrics: { 200: nothing },
+  ...{ getAccess: { 200: nothing }, livez: { 200: nothing }, readyz: { 200: nothing }, metrics: { 200: nothing } },
 }
 
 interface Parameter {

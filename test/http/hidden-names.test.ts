@@ -8,14 +8,14 @@ describe.each(served)('a key with a prefix, on %s', (engine) => {
   let confined: Client
   let all: Client
   beforeAll(async () => {
-    const { groups, queues } = guarded.store
+    const { groups, policies, queues } = guarded.store
     await queues.put('out:letters')
     await queues.put('in:letters')
     await queues.put('in:q', { deadLetterQueue: 'out:letters' })
     await queues.put('in:r', { deadLetterQueue: 'in:letters' })
     await queues.put('out:q', { deadLetterQueue: 'in:letters' })
-    await groups.putPolicy('i', { capacity: 3, mode: 'history' })
-    await groups.putPolicy('in:p', { capacity: 4, mode: 'history' })
+    await policies.put('i', { capacity: 3, mode: 'history' })
+    await policies.put('in:p', { capacity: 4, mode: 'history' })
     for (const group of ['in:g', 'in:p']) await groups.append(group)
     confined = await guarded.client({ scopes: ['admin'], prefix: 'in:' })
     all = await guarded.client({ scopes: ['admin'] })

@@ -210,14 +210,22 @@ describe('GET /v1/items', () => {
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual({
       groups: [
-        { group: b, capacity: 10, mode: 'history', totalAppended: '2', items: [expect.objectContaining({ id: '0' })] },
-        { group: none, capacity: 10, mode: 'history', totalAppended: '0', items: [] },
+        {
+          group: b,
+          capacity: 10,
+          mode: 'history',
+          totalAppended: '2',
+          items: [expect.objectContaining({ id: '0' })],
+          nextBefore: null,
+        },
+        { group: none, capacity: 10, mode: 'history', totalAppended: '0', items: [], nextBefore: null },
         {
           group: a,
           capacity: 10,
           mode: 'history',
           totalAppended: '3',
           items: [expect.objectContaining({ id: '2' }), expect.objectContaining({ id: '0' })],
+          nextBefore: null,
         },
       ],
     })

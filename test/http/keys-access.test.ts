@@ -137,11 +137,16 @@ describe.each(served)('a key on %s', (engine) => {
 
   test('with the scope queue and a prefix may ensure the queues that begin with it, and no others', async () => {
     const client = await guarded.client({ scopes: ['queue'], prefix: 'shop:' })
-    const ensure = (queue: string, settings = {}) => client.post(`/v1/queues/${queue}/ensure`, settings)
+    const ensure = (queue: string, settings = {}) => client.ensure(`/v1/queues/${queue}`, settings)
     expect((await ensure('shop:dead')).status).toBe(201)
     expect((await ensure('shop:mail', { deadLetterQueue: 'shop:dead' })).status).toBe(201)
     expect((await ensure('shop:more', { deadLetterQueue: 'dead' })).status).toBe(403)
     expect((await ensure('mail')).status).toBe(403)
+    const there = await ensure('shop:mail', {})
+    expect([there.status, there.json.existing]).toMatchObject([412, { deadLetterQueue: 'shop:dead' }])
+    for (const path of ['/v1/groups/shop:g', '/v1/policies/shop:p', '/v1/schedules/shop:s']) {
+      expect((await client.ensure(path, {})).status).toBe(403)
+    }
     expect((await client.put('/v1/queues/shop:mail', {})).status).toBe(403)
   })
 
@@ -249,7 +254,7 @@ test('a body that nobody may send is answered, whatever its size', async () => {
 })
 
 test('with a key, too much at once is refused at once, while the database is busy', async () => {
-  const store = await memoryStore({ batching: { maxPendingItems: 5 }, connectionTimeoutMs: 60_000 })
+  const store = await memoryStore({ batching: { maxPendingItems: 5 }, connectionTimeoutSeconds: 60 })
   const { key } = await store.keys.create({ label: 'l', scopes: ['append'] })
   const client = withKey(await serving(createApp(store, { allowAnonymous: false })), key)
   expect((await client.post('/v1/groups/g/items', {})).status).toBe(201)

@@ -105,7 +105,7 @@ describe.each(served)('the routes on %s', (engine) => {
     const before = await worldOf(guarded.store, 'out:')
     expect((await confined.get(`/v1/queues/in:q/messages/${ids['out:q']}`)).status).toBe(404)
     expect((await confined.delete(`/v1/queues/in:q/messages/${ids['out:q']}`)).status).toBe(404)
-    for (const [what, more] of Object.entries({ delete: {}, release: {}, extend: { visibilityTimeoutSeconds: 9 } })) {
+    for (const [what, more] of Object.entries({ ack: {}, nack: {}, extend: { visibilityTimeoutSeconds: 9 } })) {
       const json = { receiptHandles: [ids['out:held']], ...more }
       const answer = await confined.post(`/v1/queues/in:held/${what}`, json)
       expect(answer.json.failed).toMatchObject([{ code: 'invalid_receipt' }])

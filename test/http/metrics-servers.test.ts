@@ -1,7 +1,9 @@
 /** Metrics that only a server has: what it makes us do again, by its numbers of errors, and the pool. */
+
 import { createConnection } from 'mysql2/promise'
 import { createApp } from '../../src/http/process/app'
 import { createMetrics } from '../../src/index'
+import { innerOf } from '../../src/store/inner'
 import { openStore } from '../../src/store/open'
 import type { Store } from '../../src/store/types'
 import { createFollowedTables } from '../contract/feeds/followed-tables'
@@ -89,7 +91,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
 
     it('tell the pool: in use, idle, waiting', async () => {
       const state = async (name: string) => amountOf(await scraped(), 'recentn_database_connections', { state: name })
-      expect(store.counts().connections.max).toBe(POOL)
+      expect(innerOf(store).counts().connections.max).toBe(POOL)
       let release: () => void = () => {}
       const held = new Promise<void>((resolve) => {
         release = resolve
@@ -100,20 +102,20 @@ for (const engine of ['mariadb', 'mysql'] as const) {
           await held
         }),
       )
-      await eventually('all are taken', () => store.counts().connections.waiting >= 2)
-      expect(store.counts().connections).toMatchObject({ inUse: POOL, idle: 0 })
+      await eventually('all are taken', () => innerOf(store).counts().connections.waiting >= 2)
+      expect(innerOf(store).counts().connections).toMatchObject({ inUse: POOL, idle: 0 })
       // A scrape does not wait for a connection.
       const samples = await scraped()
       expect(amountOf(samples, 'recentn_database_connections_waiting')).toBeGreaterThanOrEqual(2)
       expect(amountOf(samples, 'recentn_database_connections_max')).toBe(POOL)
       release()
       await Promise.all(busy)
-      await eventually('all are back', () => store.counts().connections.inUse === 0)
+      await eventually('all are back', () => innerOf(store).counts().connections.inUse === 0)
       expect(await state('idle')).toBeGreaterThan(0)
     })
 
     it('count connections that were lost', async () => {
-      const before = store.counts().retries
+      const before = innerOf(store).counts().retries
       const killer = await another()
       const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0)
       let killed = 0
@@ -125,7 +127,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       })
       expect(await retried).toBe('done')
       killer.destroy()
-      expect(sum(store.counts().retries)).toBeGreaterThan(sum(before))
+      expect(sum(innerOf(store).counts().retries)).toBeGreaterThan(sum(before))
     })
 
     describe.each(['refuses', 'hangs'] as const)('whose database %s, where there are keys', (how) => {

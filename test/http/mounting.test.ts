@@ -174,7 +174,7 @@ describe('access', () => {
     thrown = new RecentnError('unauthorized')
     const unauthorized = await client.get('/v1/groups')
     expect([unauthorized.status, unauthorized.headers['www-authenticate']]).toEqual([401, 'Bearer'])
-    thrown = new RecentnError('overloaded', 'Too many of you', { retryAfterMs: 7000 })
+    thrown = new RecentnError('overloaded', 'Too many of you', { retryAfterSeconds: 7 })
     const overloaded = await client.get('/v1/groups')
     expect([overloaded.status, overloaded.headers['retry-after']]).toEqual([429, '7'])
     expect(seen).toEqual([])

@@ -58,10 +58,10 @@ describe.each(served)('the bound of a prefix on %s', (engine) => {
 
   test('ensuring a queue creates one, and putting many entries creates a feed', async () => {
     const { confined } = clients
-    const ensured = await confined.post('/v1/queues/in:ensured/ensure', {})
+    const ensured = await confined.ensure('/v1/queues/in:ensured')
     const entries = await confined.post('/v1/feeds/in:entries/entries', { entries: [{ key: 'a', value: 1 }] })
     expect([ensured.json.code, entries.json.code]).toEqual(['too_many', 'too_many'])
-    expect((await confined.post('/v1/queues/in:0/ensure', {})).status).toBe(200)
+    expect((await confined.ensure('/v1/queues/in:0')).status).toBe(412)
   })
 })
 

@@ -75,21 +75,24 @@ describe('the OpenAPI document', () => {
       'GET /v1/queues/{queue}/messages/{id}',
       'GET /v1/schedules',
       'GET /v1/schedules/{schedule}',
+      'PATCH /v1/groups/{group}',
+      'PATCH /v1/policies/{prefix}',
       'PATCH /v1/queues/{queue}',
+      'PATCH /v1/schedules/{schedule}',
       'POST /v1/feeds/{feed}/entries',
       'POST /v1/feeds/{feed}/republish',
       'POST /v1/groups/{group}/items',
       'POST /v1/items',
       'POST /v1/queues/{queue}/ack',
-      'POST /v1/queues/{queue}/ensure',
+      'POST /v1/queues/{queue}/cycle',
       'POST /v1/queues/{queue}/extend',
       'POST /v1/queues/{queue}/messages',
+      'POST /v1/queues/{queue}/nack',
       'POST /v1/queues/{queue}/pause',
       'POST /v1/queues/{queue}/promote',
       'POST /v1/queues/{queue}/purge',
       'POST /v1/queues/{queue}/receive',
       'POST /v1/queues/{queue}/redrive',
-      'POST /v1/queues/{queue}/nack',
       'POST /v1/queues/{queue}/resume',
       'PUT /v1/feeds/{feed}/consumers/{consumer}',
       'PUT /v1/feeds/{feed}/entries/{key}',
@@ -136,7 +139,7 @@ describe('the OpenAPI document', () => {
       .filter(({ requestBody }) => String(requestBody?.required) === 'false')
       .map(({ operationId }) => String(operationId))
     expect(optional.sort()).toEqual([
-      'ensureQueue',
+      'cycleMessages',
       'pauseQueue',
       'purgeQueue',
       'putGroup',
@@ -152,7 +155,7 @@ describe('the OpenAPI document', () => {
       method: 'GET',
       path: '/v1/groups/a',
       status: 200,
-      headers: { 'x-request-id': '1', 'content-type': 'application/json' },
+      headers: { 'x-request-id': '1', 'content-type': 'application/json', etag: '"t"' },
     }
     const group = {
       group: 'a',
@@ -162,6 +165,7 @@ describe('the OpenAPI document', () => {
       forgetEmptySeconds: null,
       own: { capacity: 1 },
       policy: null,
+      tag: 't',
       totalAppended: '0',
       createdAt: '2026-11-20T08:30:00.000Z',
     }

@@ -1,6 +1,8 @@
 /** More appends at once than the process takes: 429 for those beyond the bound, and never a hang or a 500. */
+
 import { createApp, messagesOf } from '../../src/http/process/app'
 import { performance as storeClock } from '../../src/real-time'
+import { innerOf } from '../../src/store/inner'
 import type { Store } from '../../src/store/types'
 import { type Answer, type Client, clientOf, fresh, memoryStore, serving } from './support/client'
 
@@ -8,7 +10,7 @@ const BOUND = 20
 const errors: unknown[] = []
 
 async function started(batching: object): Promise<Client & { store: Store }> {
-  const store = await memoryStore({ batching, connectionTimeoutMs: 60_000 })
+  const store = await memoryStore({ batching, connectionTimeoutSeconds: 60 })
   const onError = (error: unknown) => void errors.push(error)
   const app = createApp(store, { allowAnonymous: false, onError })
   return { ...clientOf(await serving(app, messagesOf(app))), store }
@@ -19,7 +21,7 @@ async function started(batching: object): Promise<Client & { store: Store }> {
  * 3 seconds; then they would wait for the transaction. So no time passes for the store meanwhile.
  */
 async function keptBusy(store: Store, work: () => Promise<void>): Promise<void> {
-  await store.keys.exist()
+  await innerOf(store).keys.exist()
   const clock = jest.spyOn(storeClock, 'now').mockReturnValue(storeClock.now())
   try {
     await store.transaction(work)
@@ -110,7 +112,7 @@ test('callers who come back after a 429 are all served in the end', async () => 
 afterAll(() => expect(errors).toEqual([]))
 
 test('a request that gets no database connection in time is answered 429, and says what the likely mistake is', async () => {
-  const store = await memoryStore({ connectionTimeoutMs: 200 })
+  const store = await memoryStore({ connectionTimeoutSeconds: 0.2 })
   const app = createApp(store, { allowAnonymous: false })
   const client = clientOf(await serving(app, messagesOf(app)))
   const path = `/v1/groups/${fresh()}/items`

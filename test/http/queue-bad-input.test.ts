@@ -56,7 +56,7 @@ describe('every fault is named at once', () => {
       { pointer: '/onDelete', detail: 'must be one of remove, archive' },
       { pointer: '/paused', detail: expect.stringMatching(/`pause`.*`resume`/) },
     ])
-    expect(await faults('POST', `${QUEUE}/ensure`, { paused: null, maxReceives: 0 })).toEqual([
+    expect(await faults('PUT', QUEUE, { paused: null, maxReceives: 0 })).toEqual([
       { pointer: '/maxReceives', detail: 'must be a whole number from 1 to 1000000, or null for no limit' },
       { pointer: '/paused', detail: expect.stringMatching(/`pause`.*`resume`/) },
     ])
@@ -117,8 +117,6 @@ describe('every fault is named at once', () => {
       limit: 1001,
       visibilityTimeoutSeconds: -1,
       waitSeconds: 20.5,
-      order: 'random',
-      cursor: '..',
       signal: {},
       bodies: 'text',
     }
@@ -127,10 +125,16 @@ describe('every fault is named at once', () => {
       { pointer: '/limit', detail: 'must be a whole number from 1 to 1000' },
       { pointer: '/visibilityTimeoutSeconds', detail },
       { pointer: '/waitSeconds', detail: 'must be a whole number from 0 to 20' },
-      { pointer: '/order', detail: 'must be one of ready, cycle' },
-      { pointer: '/cursor', detail: 'must be neither "." nor ".."' },
     ])
     expect(await faults('POST', `${QUEUE}/receive`, { waitSeconds: 21, limit: 0 })).toHaveLength(2)
+  })
+
+  test('of a cycle', async () => {
+    expect(await faults('POST', `${QUEUE}/cycle`, { limit: 0, cursor: '..', waitSeconds: 1 })).toEqual([
+      ...faultsAt(UNKNOWN, '/waitSeconds'),
+      { pointer: '/limit', detail: 'must be a whole number from 1 to 1000' },
+      { pointer: '/cursor', detail: 'must be neither "." nor ".."' },
+    ])
   })
 
   test('of what settles', async () => {
@@ -162,9 +166,17 @@ describe('every fault is named at once', () => {
 
   test.each(['ack', 'nack', 'extend'])('of %s: 1 to 1,000 handles', async (what) => {
     const rest = what === 'extend' ? { visibilityTimeoutSeconds: 1 } : {}
-    for (const receiptHandles of [undefined, null, [], 'x', {}, Array(1001).fill('x')]) {
+    for (const receiptHandles of [null, [], 'x', {}, Array(1001).fill('x')]) {
       const errors = await faults('POST', `${QUEUE}/${what}`, { receiptHandles, ...rest })
       expect(errors).toEqual([{ pointer: '/receiptHandles', detail }])
+    }
+    for (const receiptHandle of [null, 7, ['x']]) {
+      const errors = await faults('POST', `${QUEUE}/${what}`, { receiptHandle, ...rest })
+      expect(errors).toEqual([{ pointer: '/receiptHandle', detail }])
+    }
+    for (const both of [{}, { receiptHandle: 'x', receiptHandles: ['x'] }]) {
+      const errors = await faults('POST', `${QUEUE}/${what}`, { ...both, ...rest })
+      expect(errors).toEqual([{ pointer: '', detail: 'must have exactly one of receiptHandle and receiptHandles' }])
     }
   })
 
@@ -237,7 +249,7 @@ describe('paths and queries', () => {
     [QUEUE, 'GET, HEAD, PUT, DELETE, PATCH, OPTIONS'],
     [MESSAGES, 'POST, GET, HEAD, OPTIONS'],
     [`${MESSAGES}/1`, 'GET, HEAD, DELETE, OPTIONS'],
-    ...['receive', 'ack', 'nack', 'extend', 'redrive', 'purge', 'pause', 'resume', 'ensure'].map((what) => [
+    ...['receive', 'ack', 'nack', 'extend', 'redrive', 'purge', 'pause', 'resume'].map((what) => [
       `${QUEUE}/${what}`,
       'POST, OPTIONS',
     ]),

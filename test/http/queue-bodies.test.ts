@@ -21,7 +21,7 @@ async function roundTrips(body: string): Promise<string[]> {
     (await server.get(`${path}/messages`)).text,
     (await server.get(`${path}/messages/${one.json.id}`)).text,
     (await server.post(`${path}/receive`, {})).text,
-    (await server.post(`${path}/receive`, { order: 'cycle' })).text,
+    (await server.post(`${path}/cycle`, {})).text,
   ]
   const many = await made()
   const list = `{ "messages" : [ {"body":"another"}, { "messageGroup":null , "body" : ${body} } ] }`

@@ -69,7 +69,7 @@ describe('POST …/receive', () => {
     const path = await made({}, 1, 2)
     const answer = await server.request('POST', `${path}/receive`)
     expect(answer.json).toMatchObject({ messages: [{ body: 1 }] })
-    const nulls = { limit: null, visibilityTimeoutSeconds: null, waitSeconds: null, order: null, cursor: null }
+    const nulls = { limit: null, visibilityTimeoutSeconds: null, waitSeconds: null }
     expect(bodiesOf(await receive(path, nulls))).toEqual([2])
   })
 
@@ -96,10 +96,10 @@ describe('POST …/receive', () => {
     expect(bodiesOf(await receive(path, { limit: 10 }))).toEqual(['urgent', 'a1', 'b1', 'n1', 'a2'])
   })
 
-  test('order "cycle" goes round and round, each cursor for itself', async () => {
+  test('of a cycle goes round and round, each cursor for itself', async () => {
     const path = await made({ visibilityTimeoutSeconds: 0 }, 1, 2, 3, 4, 5)
     const next = async (limit: number, cursor?: string) =>
-      bodiesOf(await receive(path, { order: 'cycle', limit, cursor }))
+      bodiesOf((await server.post(`${path}/cycle`, { limit, cursor })).json.messages as unknown as Received[])
     expect(await next(3)).toEqual([1, 2, 3])
     expect(await next(3)).toEqual([4, 5, 1])
     expect(await next(2, 'other')).toEqual([1, 2])
@@ -114,8 +114,8 @@ describe('POST …/ack', () => {
     const [one, two] = handlesOf(await receive(path, { limit: 2 })) as [string, string]
     const [foreign] = handlesOf(await receive(other)) as [string]
     const forged = `${one.slice(0, -1)}${one.endsWith('A') ? 'B' : 'A'}`
-    const deleted = await server.post(`${path}/ack`, { receiptHandles: [one, '', 'é\u0000', foreign, forged] })
-    expect([deleted.status, deleted.json]).toEqual([
+    const acked = await server.post(`${path}/ack`, { receiptHandles: [one, '', 'é\u0000', foreign, forged] })
+    expect([acked.status, acked.json]).toEqual([
       200,
       {
         acked: [one],
@@ -126,11 +126,28 @@ describe('POST …/ack', () => {
     expect(again.json).toEqual({ acked: [two], failed: [{ receiptHandle: one, code: 'stale_receipt' }] })
   })
 
+  test.each(['ack', 'nack', 'extend'])('…/%s of one handle: 204, or why it did nothing', async (what) => {
+    const path = await made({}, 1)
+    const [receiptHandle] = handlesOf(await receive(path)) as [string]
+    const ask = (handle: string) =>
+      server.post(`${path}/${what}`, {
+        receiptHandle: handle,
+        ...(what === 'extend' && { visibilityTimeoutSeconds: 60 }),
+      })
+    const { status, text } = await ask(receiptHandle)
+    expect([status, text]).toEqual([204, ''])
+    await server.post(`${path}/ack`, { receiptHandles: [receiptHandle] })
+    const stale = await ask(receiptHandle)
+    expect([stale.status, stale.json]).toMatchObject([409, { code: 'stale_receipt', status: 409 }])
+    const invalid = await ask('none')
+    expect([invalid.status, invalid.json]).toMatchObject([400, { code: 'invalid_receipt', status: 400 }])
+  })
+
   test('takes 1,000 handles', async () => {
     const path = await made({}, ...Array.from({ length: 1000 }, (_, i) => i))
     const receiptHandles = handlesOf(await receive(path, { limit: 1000 }))
-    const { deleted, failed } = JSON.parse((await server.post(`${path}/ack`, { receiptHandles })).text)
-    expect([deleted.sort(), failed]).toEqual([receiptHandles.sort(), []])
+    const { acked, failed } = JSON.parse((await server.post(`${path}/ack`, { receiptHandles })).text)
+    expect([acked.sort(), failed]).toEqual([receiptHandles.sort(), []])
     for (const state of ['ready', 'in-flight']) {
       expect((await server.get(`${path}/messages?state=${state}`)).json.messages).toEqual([])
     }
@@ -156,8 +173,8 @@ describe('POST …/nack', () => {
     const path = await made({}, 1)
     const receiptHandles = handlesOf(await receive(path))
     const error = `${'😀'.repeat(1000)} and more`
-    const released = await server.post(`${path}/nack`, { receiptHandles, error })
-    expect([released.status, released.json]).toEqual([200, { released: receiptHandles, failed: [] }])
+    const nacked = await server.post(`${path}/nack`, { receiptHandles, error })
+    expect([nacked.status, nacked.json]).toEqual([200, { nacked: receiptHandles, failed: [] }])
     expect(await receive(path)).toMatchObject([{ body: 1, receiveCount: 2, lastError: '😀'.repeat(1000) }])
   })
 

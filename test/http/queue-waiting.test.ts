@@ -1,4 +1,5 @@
 /** Receives that wait: what answers them, and what ends the waiting. */
+
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
@@ -7,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../../src/http/process/app'
 import { listen } from '../../src/http/process/listen'
+import { innerOf } from '../../src/store/inner'
 import { openStore } from '../../src/store/open'
 import { pause, soonMs, timed } from '../support/timing'
 import { clientOf, fresh, memoryStore, serving } from './support/client'
@@ -96,7 +98,7 @@ describe('a client that goes away while it waits', () => {
     return socket
   }
   const untilReceiving = (count: number) =>
-    eventually(`${count} receives wait`, () => at.store.counts().receivesWaiting === count)
+    eventually(`${count} receives wait`, () => innerOf(at.store).counts().receivesWaiting === count)
 
   test.each(['destroy', 'end'] as const)('by socket.%s: nothing is claimed for it', async (leave) => {
     const { queue, path } = await made()

@@ -3,6 +3,7 @@ import { createRouter } from '../../src'
 import { QUEUE_DEFAULTS } from '../support/queue-defaults'
 import { type Client, clientOf, fresh, memoryStore, serving, startApp } from './support/client'
 
+const TAG = expect.any(String)
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const NONE = { ready: 0, inFlight: 0, delayed: 0, blocked: 0, dead: 0, archived: 0 }
 
@@ -20,14 +21,14 @@ async function made(settings: object = {}): Promise<{ queue: string; path: strin
   return { queue, path: pathOf(queue) }
 }
 
-/** Sends so many messages and lets each become dead: received once, and released. */
+/** Sends so many messages and lets each become dead: received once, and nacked. */
 async function makeDead(path: string, count: number): Promise<void> {
   const messages = Array.from({ length: count }, (_, i) => ({ body: i }))
   expect((await server.post(`${path}/messages`, { messages })).status).toBe(201)
   const received = JSON.parse((await server.post(`${path}/receive`, { limit: count })).text).messages
   const receiptHandles = received.map((message: { receiptHandle: string }) => message.receiptHandle)
-  const released = await server.post(`${path}/nack`, { receiptHandles, dead: true })
-  expect(released.json).toEqual({ released: receiptHandles, failed: [] })
+  const nacked = await server.post(`${path}/nack`, { receiptHandles, dead: true })
+  expect(nacked.json).toEqual({ nacked: receiptHandles, failed: [] })
   expect(receiptHandles).toHaveLength(count)
 }
 
@@ -45,7 +46,10 @@ describe('/v1/queues/{queue}', () => {
       maxMessages: 9,
     }
     const created = await server.put(pathOf(queue), settings)
-    expect([created.status, created.json]).toEqual([201, { queue, ...settings, paused: false, createdAt: TIME }])
+    expect([created.status, created.json]).toEqual([
+      201,
+      { queue, ...settings, paused: false, createdAt: TIME, tag: TAG },
+    ])
     expect(created.headers.location).toBe(pathOf(queue))
     const got = await server.get(pathOf(queue))
     const status = { isDeadLetterQueue: false, counts: NONE, oldestAgeSeconds: null }
@@ -54,6 +58,7 @@ describe('/v1/queues/{queue}', () => {
     const defaults = {
       queue,
       ...QUEUE_DEFAULTS,
+      tag: TAG,
       createdAt: created.json.createdAt,
     }
     const nulls = Object.fromEntries(Object.keys(settings).map((name) => [name, null]))
@@ -69,7 +74,7 @@ describe('/v1/queues/{queue}', () => {
     }
   })
 
-  test('of an unknown one, everything but PUT and ensure is 404', async () => {
+  test('of an unknown one, everything but PUT is 404', async () => {
     const path = pathOf(fresh('nowhere'))
     const receiptHandles = ['x']
     const calls: [string, string, unknown?][] = [
@@ -79,7 +84,7 @@ describe('/v1/queues/{queue}', () => {
       ['POST', `${path}/messages`, { messages: [{ body: 1 }] }],
       ['POST', `${path}/receive`, {}],
       ['POST', `${path}/receive`, { waitSeconds: 5 }],
-      ['POST', `${path}/receive`, { order: 'cycle' }],
+      ['POST', `${path}/cycle`, {}],
       ['POST', `${path}/ack`, { receiptHandles }],
       ['POST', `${path}/nack`, { receiptHandles }],
       ['POST', `${path}/extend`, { receiptHandles, visibilityTimeoutSeconds: 1 }],
@@ -103,7 +108,7 @@ describe('/v1/queues/{queue}', () => {
     const b = await made({ deadLetterQueue: a.queue })
     const errors = [{ pointer: '/deadLetterQueue', detail: expect.any(String) }]
     const unknown = await server.put(b.path, { deadLetterQueue: fresh('nowhere') })
-    expect([unknown.status, unknown.json]).toMatchObject([400, { code: 'queue_not_found', errors }])
+    expect([unknown.status, unknown.json]).toMatchObject([400, { code: 'dead_letter_queue_not_found', errors }])
     for (const name of [a.queue, b.queue]) {
       const circle = await server.put(a.path, { deadLetterQueue: name })
       expect([circle.status, circle.json]).toMatchObject([400, { code: 'dead_letter_cycle', errors }])
@@ -142,13 +147,13 @@ describe('/v1/queues/{queue}', () => {
 
   test('POST …/pause and …/resume: sends are taken, receives get nothing, and no PUT or PATCH ends it', async () => {
     const { path, queue } = await made({ maxReceives: 7 })
-    const expected = { queue, ...QUEUE_DEFAULTS, maxReceives: 7, createdAt: TIME }
+    const expected = { queue, ...QUEUE_DEFAULTS, maxReceives: 7, createdAt: TIME, tag: TAG }
     const paused = await server.request('POST', `${path}/pause`)
     expect([paused.status, paused.json]).toEqual([200, { ...expected, paused: true }])
     expect((await server.post(`${path}/messages`, { body: 1 })).status).toBe(201)
     expect((await server.put(path, {})).json).toMatchObject({ paused: true })
     expect((await server.request('PATCH', path, { json: { maxReceives: 7 } })).json).toMatchObject({ paused: true })
-    expect((await server.post(`${path}/ensure`, {})).json).toMatchObject({ paused: true })
+    expect((await server.ensure(path)).json.existing).toMatchObject({ paused: true })
     expect((await server.post(`${path}/pause`, {})).json).toMatchObject({ paused: true })
     expect((await server.post(`${path}/receive`, {})).json).toEqual({ messages: [] })
     const resumed = await server.post(`${path}/resume`, {})
@@ -167,7 +172,7 @@ describe('/v1/queues/{queue}', () => {
       maxMessages: 7,
     }
     const { path, queue } = await made({ ...settings, onDelete: 'archive' })
-    const before = { queue, ...settings, onDelete: 'archive', paused: false, createdAt: TIME }
+    const before = { queue, ...settings, onDelete: 'archive', paused: false, createdAt: TIME, tag: TAG }
     const patched = async (json: object) => {
       const { status, json: answer } = await server.request('PATCH', path, { json })
       return [status, answer]
@@ -177,19 +182,19 @@ describe('/v1/queues/{queue}', () => {
     const nulls = { maxReceives: null, deadLetterQueue: null, retentionSeconds: null, groupConcurrency: null }
     expect(await patched(nulls)).toEqual([200, { ...before, ...nulls, visibilityTimeoutSeconds: 0 }])
     const nowhere = { deadLetterQueue: fresh('nowhere') }
-    expect(await patched(nowhere)).toMatchObject([400, { code: 'queue_not_found' }])
+    expect(await patched(nowhere)).toMatchObject([400, { code: 'dead_letter_queue_not_found' }])
     expect(await patched({ deadLetterQueue: queue })).toMatchObject([400, { code: 'dead_letter_cycle' }])
     expect((await server.get(path)).json).toMatchObject({ ...nulls, onDelete: 'archive' })
   })
 
-  test('POST …/ensure creates with 201, and answers 200 with what is there', async () => {
+  test('PUT with If-None-Match: * creates with 201, and is refused with 412 and what is there', async () => {
     const path = pathOf(fresh('ensured'))
-    const made = await server.post(`${path}/ensure`, { maxReceives: 7 })
+    const made = await server.ensure(path, { maxReceives: 7 })
     expect([made.status, made.json]).toMatchObject([201, { ...QUEUE_DEFAULTS, maxReceives: 7 }])
-    const again = await server.post(`${path}/ensure`, { maxReceives: 8, deadLetterQueue: fresh('nowhere') })
-    expect([again.status, again.json]).toEqual([200, made.json])
-    expect((await server.request('POST', `${path}/ensure`)).status).toBe(200)
-    expect((await server.request('POST', `${pathOf(fresh('ensured'))}/ensure`)).status).toBe(201)
+    const again = await server.ensure(path, { maxReceives: 8, deadLetterQueue: fresh('nowhere') })
+    expect([again.status, again.json.code, again.json.existing]).toEqual([412, 'already_exists', made.json])
+    expect((await server.ensure(path)).status).toBe(412)
+    expect((await server.ensure(pathOf(fresh('ensured')))).status).toBe(201)
   })
 
   test('a key with a prefix is told no dead-letter queue outside of it', async () => {
@@ -202,7 +207,6 @@ describe('/v1/queues/{queue}', () => {
     const client = clientOf(await serving(express().use(createRouter(store, { access: 'keys' }))))
     const calls: [string, string, object][] = [
       ['PATCH', '', { maxReceives: 3 }],
-      ['POST', '/ensure', {}],
       ['POST', '/pause', {}],
       ['POST', '/resume', {}],
     ]
@@ -212,6 +216,10 @@ describe('/v1/queues/{queue}', () => {
       const other = await client.request(method, pathOf(letters) + action, { json, headers })
       expect([method, action, other.status]).toEqual([method, action, 403])
     }
+    const ensuring = { headers: { ...headers, 'If-None-Match': '*' } }
+    const { existing } = (await client.request('PUT', pathOf(queue), ensuring)).json
+    expect(existing).toMatchObject({ queue, deadLetterQueue: null })
+    expect((await client.request('PUT', pathOf(letters), ensuring)).status).toBe(403)
     expect(await store.queues.get(queue)).toMatchObject({ deadLetterQueue: letters, maxReceives: 3 })
   })
 })

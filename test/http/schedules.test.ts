@@ -18,7 +18,7 @@ describe('/v1/schedules', () => {
   const listed = {
     ...{ cron: null, everySeconds: null, timeZone: null, missed: 'send-once', delaySeconds: 0 },
     ...{ visibilityTimeoutSeconds: null, priority: 0, messageGroup: null, attributes: {}, nextTickAt: FULL_SECOND },
-    ...{ lastTickAt: null, lastSentAt: null, lastError: null, createdAt: TIME },
+    ...{ lastTickAt: null, lastSentAt: null, lastError: null, createdAt: TIME, tag: expect.any(String) },
   }
 
   test('PUT creates with 201 and replaces with 200; GET, the list and DELETE', async () => {
@@ -37,6 +37,19 @@ describe('/v1/schedules', () => {
     expect((await server.get(path)).text).toBe(created.text)
     const all = await server.get(`/v1/schedules?prefix=${encodeURIComponent(name)}`)
     expect(all.json).toEqual({ schedules: [{ ...listed, schedule: name, queue, ...given }], nextAfter: null })
+
+    const patch = (json: object, headers = {}) => server.request('PATCH', path, { json, headers })
+    const patched = await patch({ priority: 3 }, { 'If-Match': String(created.headers.etag) })
+    expect([patched.status, patched.json.priority, patched.json.cron]).toEqual([200, 3, '0 3 * * *'])
+    expect(patched.text).toContain(`"body":${body}`)
+    expect((await patch({}, { 'If-Match': String(created.headers.etag) })).json.code).toBe('settings_changed')
+    expect((await patch({ body: null, cron: null, everySeconds: 9 })).json).toMatchObject({
+      body: null,
+      timeZone: null,
+    })
+    expect((await server.ensure(path, { queue, everySeconds: 5, body: 1 })).json.existing).toMatchObject({
+      everySeconds: 9,
+    })
 
     const replaced = await server.put(path, { queue, everySeconds: 60, missed: 'skip', cron: null, body: null })
     expect([replaced.status, replaced.json]).toEqual([
@@ -81,7 +94,7 @@ describe('/v1/schedules', () => {
       ['/body', '/cron', '/dedupId', '/queue', '/timeZone'],
     ])
     expect(await refused({ queue: fresh('none'), body: 1, everySeconds: 1 })).toEqual([
-      400,
+      404,
       'queue_not_found',
       ['/queue'],
     ])
@@ -93,12 +106,12 @@ describe.each(served)('a key with a prefix, on %s', (engine) => {
   const guarded = useGuarded(engine)
 
   test('sees and changes only schedules of its names that send to queues of its names', async () => {
-    const { queues } = guarded.store
+    const { queues, schedules: all } = guarded.store
     for (const queue of ['in:q', 'out:q']) await queues.put(queue)
     const definition = { everySeconds: 3600, body: 'secret' }
-    await queues.schedule('in:s', { ...definition, queue: 'in:q' })
-    await queues.schedule('in:other', { ...definition, queue: 'out:q' })
-    await queues.schedule('out:s', { ...definition, queue: 'in:q' })
+    await all.put('in:s', { ...definition, queue: 'in:q' })
+    await all.put('in:other', { ...definition, queue: 'out:q' })
+    await all.put('out:s', { ...definition, queue: 'in:q' })
     const confined = await guarded.client({ scopes: ['admin'], prefix: 'in:' })
     for (const query of ['', '?prefix=in:', '?prefix=', '?prefix=i']) {
       const { schedules } = (await confined.get(`/v1/schedules${query}`)).json
@@ -106,11 +119,16 @@ describe.each(served)('a key with a prefix, on %s', (engine) => {
     }
     expect((await confined.get('/v1/schedules?prefix=out:')).json).toEqual({ schedules: [], nextAfter: null })
     expect((await confined.get('/v1/schedules/in:s')).json).toMatchObject({ queue: 'in:q', body: 'secret' })
-    for (const method of ['GET', 'DELETE']) {
-      const hidden = await confined.request(method, '/v1/schedules/in:other')
+    for (const method of ['GET', 'DELETE', 'PATCH']) {
+      const json = method === 'PATCH' ? { queue: 'in:q' } : undefined
+      const hidden = await confined.request(method, '/v1/schedules/in:other', { json })
       expect([hidden.status, hidden.json.code]).toEqual([404, 'schedule_not_found'])
-      expect((await confined.request(method, '/v1/schedules/out:s')).status).toBe(403)
+      expect((await confined.request(method, '/v1/schedules/out:s', { json })).status).toBe(403)
     }
+    const { json: unseen } = await confined.ensure('/v1/schedules/in:other', { ...definition, queue: 'in:q' })
+    expect([unseen.code, unseen.existing]).toEqual(['already_exists', undefined])
+    const moved = await confined.request('PATCH', '/v1/schedules/in:s', { json: { queue: 'out:q' } })
+    expect([moved.status, moved.json.errors]).toMatchObject([403, [{ pointer: '/queue' }]])
     const refused = await confined.put('/v1/schedules/in:new', { ...definition, queue: 'out:q' })
     expect([refused.status, refused.json.errors]).toEqual([
       403,
@@ -119,7 +137,7 @@ describe.each(served)('a key with a prefix, on %s', (engine) => {
     expect((await confined.put('/v1/schedules/out:new', { ...definition, queue: 'in:q' })).status).toBe(403)
     expect((await confined.put('/v1/schedules/in:new', { ...definition, queue: 'in:q' })).status).toBe(201)
     expect((await confined.delete('/v1/schedules/in:new')).status).toBe(204)
-    expect((await queues.schedules()).schedules.map(({ schedule }) => schedule)).toEqual(['in:other', 'in:s', 'out:s'])
+    expect((await all.list()).schedules.map(({ schedule }) => schedule)).toEqual(['in:other', 'in:s', 'out:s'])
     const sender = await guarded.client({ scopes: ['queue', 'read'] })
     expect((await sender.put('/v1/schedules/s', { ...definition, queue: 'in:q' })).status).toBe(403)
     expect((await sender.get('/v1/schedules/in:other')).status).toBe(200)
@@ -129,7 +147,7 @@ describe.each(served)('a key with a prefix, on %s', (engine) => {
 test('an access function confines them too', async () => {
   const store = await memoryStore()
   await store.queues.put('out:q')
-  await store.queues.schedule('in:s', { queue: 'out:q', everySeconds: 60, body: 1 })
+  await store.schedules.put('in:s', { queue: 'out:q', everySeconds: 60, body: 1 })
   const client = await mounted(store, { access: () => ({ prefix: 'in:' }) })
   expect((await client.get('/v1/schedules/in:s')).status).toBe(404)
   expect((await client.get('/v1/schedules')).json).toEqual({ schedules: [], nextAfter: null })

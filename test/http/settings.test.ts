@@ -1,5 +1,6 @@
 import { type Client, fresh, startApp } from './support/client'
 
+const TAG = expect.stringMatching(/^[\w-]{22}$/)
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 let server: Client
@@ -13,7 +14,16 @@ describe('/v1/groups/{group}', () => {
     const created = await server.put(`/v1/groups/${group}`, { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
     expect([created.status, created.headers.location]).toEqual([201, `/v1/groups/${encodeURIComponent(group)}`])
     const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60 }
-    const body = { group, ...own, forgetEmptySeconds: null, own, policy: null, totalAppended: '0', createdAt: TIME }
+    const body = {
+      group,
+      ...own,
+      forgetEmptySeconds: null,
+      own,
+      policy: null,
+      tag: TAG,
+      totalAppended: '0',
+      createdAt: TIME,
+    }
     expect(created.json).toEqual(body)
     expect((await server.get(`/v1/groups/${group}`)).json).toEqual(body)
 
@@ -30,18 +40,55 @@ describe('/v1/groups/{group}', () => {
     expect(answers[0]?.json).toEqual(answers[1]?.json)
   })
 
-  test('PUT replaces what is named, and is refused with 409 where something else is there', async () => {
+  test('PUT and PATCH with If-Match change the settings of this tag only, otherwise 412', async () => {
     const path = `/v1/groups/${fresh()}`
-    const put = async (own: object, replaces: unknown) => (await server.put(path, { ...own, replaces })).status
-    expect(await put({ capacity: 3 }, {})).toBe(409)
-    expect(await put({ capacity: 3 }, null)).toBe(201)
-    expect(await put({ capacity: 4 }, { capacity: 3, mode: null })).toBe(200)
-    const refused = await server.put(path, { capacity: 5, replaces: { capacity: 3 } })
-    expect([refused.status, refused.json.code]).toEqual([409, 'settings_changed'])
-    expect((await server.get(path)).json.own).toEqual({ capacity: 4 })
-    const faulty = await server.put(path, { capacity: 0, replaces: { capacity: 'x', more: 1 } })
-    const faults = JSON.parse(faulty.text).errors.map(({ pointer }: { pointer: string }) => pointer)
-    expect([faulty.status, faults.sort()]).toEqual([400, ['/capacity', '/replaces/capacity', '/replaces/more']])
+    const ask = (method: string, json: object, headers: Record<string, string>) =>
+      server.request(method, path, { json, headers })
+    const ifMatch = (tag: string) => ({ 'If-Match': tag })
+    expect((await ask('PUT', {}, ifMatch('*'))).json.code).toBe('settings_changed')
+    expect((await ask('PATCH', {}, ifMatch('*'))).json.code).toBe('group_not_found')
+    const made = await server.put(path, { capacity: 3, ttlSeconds: 60 })
+    const { etag = '' } = made.headers
+    expect(etag).toBe(`"${made.json.tag}"`)
+    expect((await server.get(path)).headers.etag).toBe(etag)
+    const changed = await ask('PATCH', { ttlSeconds: null, mode: 'distinct' }, ifMatch(etag))
+    expect([changed.status, changed.json.own]).toEqual([200, { capacity: 3, mode: 'distinct' }])
+    for (const method of ['PUT', 'PATCH']) {
+      const refused = await ask(method, { capacity: 5 }, ifMatch(etag))
+      expect([refused.status, refused.json.code]).toEqual([412, 'settings_changed'])
+    }
+    expect((await server.get(path)).json).toEqual(changed.json)
+    // As a proxy that compresses makes it.
+    expect((await ask('PUT', { capacity: 6 }, ifMatch(`W/${changed.headers.etag}`))).status).toBe(200)
+    expect((await ask('PUT', { capacity: 7 }, ifMatch('*'))).json.own).toEqual({ capacity: 7 })
+  })
+
+  test('PUT with If-None-Match: * creates, and answers 412 with what is there', async () => {
+    const path = `/v1/groups/${fresh()}`
+    const made = await server.ensure(path, { capacity: 3 })
+    expect([made.status, made.headers.etag, made.headers.location]).toEqual([201, `"${made.json.tag}"`, path])
+    const again = await server.ensure(path, { capacity: 4 })
+    expect([again.status, again.json]).toMatchObject([412, { code: 'already_exists', existing: made.json }])
+    expect((await server.get(path)).json).toEqual(made.json)
+  })
+
+  test.each([
+    ['PUT', { 'If-None-Match': '"a"' }, 'If-None-Match'],
+    ['PUT', { 'If-None-Match': '*', 'If-Match': '"a"' }, 'If-None-Match'],
+    ['PATCH', { 'If-None-Match': '*' }, 'If-None-Match'],
+    ['PUT', { 'If-Match': 'a' }, 'If-Match'],
+    ['PATCH', { 'If-Match': '"a", "b"' }, 'If-Match'],
+  ])('%s with %j is refused', async (method, headers, parameter) => {
+    const { status, json } = await server.request(method, `/v1/groups/${fresh()}`, { json: {}, headers })
+    expect([status, json.errors]).toMatchObject([400, [{ parameter }]])
+  })
+
+  test('a GET with If-None-Match is answered with what is there: the tag says nothing of counts', async () => {
+    const path = `/v1/groups/${fresh()}`
+    const { headers } = await server.put(path, {})
+    await server.post(`${path}/items`, {})
+    const got = await server.get(path, { 'If-None-Match': String(headers.etag) })
+    expect([got.status, got.json.totalAppended, got.headers.etag]).toEqual([200, '1', headers.etag])
   })
 
   test('takes null as not given, but ttlSeconds null as never', async () => {
@@ -88,7 +135,7 @@ describe('GET /v1/groups', () => {
       groups: [
         {
           ...{ group: `${prefix}:c`, capacity: 10, mode: 'history', ttlSeconds: null, forgetEmptySeconds: null },
-          ...{ own: {}, policy: null, totalAppended: '0', createdAt: TIME },
+          ...{ own: {}, policy: null, tag: TAG, totalAppended: '0', createdAt: TIME },
         },
       ],
       nextAfter: null,
@@ -110,12 +157,19 @@ describe('/v1/policies', () => {
     const path = `/v1/policies/${encodeURIComponent(prefix)}`
     expect((await server.get(path)).json.code).toBe('policy_not_found')
     const created = await server.put(path, { ...times, capacity: 3, mode: 'distinct', ttlSeconds: null })
-    const made = { prefix, capacity: 3, mode: 'distinct', ...times, ttlSeconds: null }
+    const made = { prefix, capacity: 3, mode: 'distinct', ...times, ttlSeconds: null, tag: TAG }
     expect([created.status, created.json]).toEqual([201, made])
     expect(created.headers.location).toBe(`/v1/policies/${encodeURIComponent(prefix)}`)
     const replaced = await server.put(path, { capacity: 4, mode: 'history', ...times })
-    expect([replaced.status, replaced.json]).toEqual([200, { prefix, capacity: 4, mode: 'history', ...times }])
+    expect([replaced.status, replaced.json]).toEqual([
+      200,
+      { prefix, capacity: 4, mode: 'history', ...times, tag: TAG },
+    ])
     expect((await server.get(path)).json).toEqual(replaced.json)
+    const patched = await server.request('PATCH', path, { json: { capacity: 5, forgetEmptySeconds: null } })
+    const changed = { ...replaced.json, capacity: 5, forgetEmptySeconds: null, tag: TAG }
+    expect([patched.status, patched.json]).toEqual([200, changed])
+    expect((await server.ensure(path, { capacity: 9, mode: 'history' })).json.existing).toEqual(patched.json)
     expect((await server.delete(path)).status).toBe(204)
     expect((await server.delete(path)).status).toBe(404)
   })

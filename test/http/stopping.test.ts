@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { createClient } from '../../src/client'
 import { createRouter } from '../../src/http/router'
+import { innerOf } from '../../src/store/inner'
 import type { Store } from '../../src/store/types'
 import { openedOf } from '../support/opened'
 import { pause, soonMs, timed } from '../support/timing'
@@ -64,7 +65,7 @@ test('closes soon, while clients watch, wait and ask', async () => {
     await pause(50)
   }
   const waiting = ask(agent, 'POST', '/activity/v1/queues/q/receive', { waitSeconds: 20 })
-  await eventually('the receive waits', () => store.counts().receivesWaiting === 1)
+  await eventually('the receive waits', () => innerOf(store).counts().receivesWaiting === 1)
   stopping.abort()
   const closed = once(server, 'close')
   const { ms } = await timed(

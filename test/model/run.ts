@@ -34,7 +34,7 @@ export class Run {
         await this.#compareAll()
       }
     } finally {
-      for (const prefix of PREFIXES) await this.#groups.deletePolicy(this.#named(prefix))
+      for (const prefix of PREFIXES) await this.bench.store.policies.drop(this.#named(prefix))
       for (const group of GROUPS) await this.#groups.drop(this.#named(group))
     }
   }
@@ -59,12 +59,12 @@ export class Run {
       case 'putPolicy': {
         const { prefix, kind: _, ...policy } = operation
         oracle.policies.set(this.#named(prefix), { ...policy, ttlSeconds: null })
-        await this.#groups.putPolicy(this.#named(prefix), policy)
+        await this.bench.store.policies.put(this.#named(prefix), policy)
         return this.#everyMember()
       }
       case 'deletePolicy': {
         const there = oracle.policies.delete(this.#named(operation.prefix))
-        expect(await this.#groups.deletePolicy(this.#named(operation.prefix))).toBe(there)
+        expect(await this.bench.store.policies.drop(this.#named(operation.prefix))).toBe(there)
         return
       }
       case 'memberItems':

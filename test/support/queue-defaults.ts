@@ -8,4 +8,7 @@ export const QUEUE_DEFAULTS = {
   groupConcurrency: null,
   maxMessages: null,
   paused: false,
+  get tag(): string {
+    return expect.any(String)
+  },
 } as const

@@ -63,7 +63,7 @@ describe('a test store', () => {
       await store.clock.advance('1 s')
       expect(bodies(await store.queues.receive('mail', { visibilityTimeoutSeconds: 30 }))).toEqual(['late'])
       expect(await store.queues.receive('mail')).toEqual([])
-      await store.clock.advance(30_000)
+      await store.clock.advance(30)
       expect(bodies(await store.queues.receive('mail'))).toEqual(['late'])
     })
 
@@ -73,7 +73,7 @@ describe('a test store', () => {
       await store.queues.update('mail', { onDelete: 'archive', retentionSeconds: 86_400 })
       await store.queues.send('mail', 1)
       const [message] = await store.queues.receive('mail')
-      await store.queues.ackMany('mail', message?.receiptHandle ?? '')
+      await store.queues.ack('mail', message?.receiptHandle ?? '')
       const archived = async () => (await store.transaction((tx) => tx.queues.get('mail')))?.counts.archived
       expect(await archived()).toBe(1)
       await store.clock.advance('1 h')
@@ -210,7 +210,7 @@ describe('a test store', () => {
       const auto = store.queues.work('mail', () => {})
       expect(await codeOf(auto.once())).toBe('invalid_input')
       const worker = store.queues.work('mail', () => {}, { auto: false })
-      expect(await codeOf(store.transaction(() => worker.once()))).toBe('conflict')
+      expect(await codeOf(store.transaction(() => worker.once()))).toBe('misuse')
     })
   })
 
@@ -231,14 +231,14 @@ describe('a test store', () => {
       await store.queues.send('mail', 1)
       await expect(store.drain('mail')).rejects.toThrow(/1 messages of the queue mail are ready, and no worker/)
       store.queues.work('mail', () => {}, { auto: false })
-      expect(await codeOf(store.drain('mail'))).toBe('conflict')
+      expect(await codeOf(store.drain('mail'))).toBe('misuse')
       expect(await codeOf(store.drain('nowhere'))).toBe('queue_not_found')
     })
 
     it('polled: no row is ready or claimed', async () => {
       const names: string[] = []
-      expect(await codeOf(store.polled(Order))).toBe('conflict')
-      store.poll(Order, ({ customer }) => void names.push(customer), { intervalMs: 86_400_000, onWarning: () => {} })
+      expect(await codeOf(store.polled(Order))).toBe('misuse')
+      store.poll(Order, ({ customer }) => void names.push(customer), { intervalSeconds: 86_400, onWarning: () => {} })
       await store.polled(Order)
       await store.dataSource.getRepository(Order).insert([1, 2, 3].map((id) => ({ id, customer: `c${id}` })))
       await store.polled(Order)
@@ -252,7 +252,7 @@ describe('a test store', () => {
       ])
       await store.published()
       expect((await store.feeds.changes('users')).changes.map(({ key }) => key)).toEqual(['ann', 'bob'])
-      expect(await codeOf(store.consumed('users'))).toBe('conflict')
+      expect(await codeOf(store.consumed('users'))).toBe('misuse')
       const known = new Set<string>()
       for (const cursor of ['stored', 'memory'] as const) {
         const add = (changes: { key: string }[]) => {

@@ -10,17 +10,17 @@ import type { newKey } from '../../src/fields/keys'
 import type { openOptions, storeOptions } from '../../src/fields/options'
 import type * as queues from '../../src/fields/queues'
 import type { page } from '../../src/fields/rules'
-import type { newSchedule } from '../../src/fields/schedules'
+import type { newSchedule, scheduleChanges } from '../../src/fields/schedules'
 import type * as feedDtos from '../../src/http/dto/feeds'
 import type * as groupDtos from '../../src/http/dto/groups'
 import type * as queueDtos from '../../src/http/dto/queues'
-import type { NewScheduleDto } from '../../src/http/dto/schedules'
+import type { NewScheduleDto, ScheduleChangesDto } from '../../src/http/dto/schedules'
 import type { JsonText } from '../../src/json'
 import type * as Feeds from '../../src/repositories/feeds/types'
 import type { NewKey } from '../../src/repositories/keys/types'
 import type * as Queues from '../../src/repositories/queues/types'
 import type * as Groups from '../../src/repositories/recent/types'
-import type { ScheduleDefinition } from '../../src/repositories/schedules/types'
+import type { ScheduleChanges, ScheduleDefinition } from '../../src/repositories/schedules/types'
 import type { Page } from '../../src/repositories/types'
 import type { OpenOptions, StoreOptions } from '../../src/store/types'
 
@@ -55,6 +55,7 @@ export type InGroups = Agreed<
     Agrees<typeof groups.newItem, Groups.NewItem>,
     Agrees<typeof groups.newGroupItem, Groups.NewGroupItem>,
     Agrees<typeof groups.ownSettings, Groups.OwnSettings>,
+    Agrees<typeof groups.groupChanges, Groups.GroupChanges>,
     Agrees<typeof groups.policySettings, Groups.PolicySettings>,
     Agrees<typeof groups.recentOptions, Groups.RecentOptions>,
     Agrees<typeof groups.memberOptions, Groups.MemberOptions>,
@@ -63,7 +64,9 @@ export type InGroups = Agreed<
     Reads<groupDtos.NewItemDto, Groups.NewItem>,
     Reads<groupDtos.NewGroupItemDto, Groups.NewGroupItem>,
     Reads<groupDtos.OwnSettingsDto, Groups.OwnSettings>,
+    Reads<groupDtos.GroupChangesDto, Groups.GroupChanges>,
     Reads<groupDtos.PolicySettingsDto, Groups.PolicySettings>,
+    Reads<groupDtos.PolicyChangesDto, Partial<Groups.PolicySettings>>,
   ]
 >
 
@@ -73,19 +76,25 @@ export type InQueues = Agreed<
     Agrees<typeof queues.sendOptions, Queues.SendOptions>,
     Agrees<typeof queues.newMessage, Queues.NewMessage>,
     Agrees<typeof queues.receiveOptions, Queues.ReceiveOptions>,
-    Agrees<typeof queues.releaseOptions, Queues.ReleaseOptions>,
+    Agrees<typeof queues.cycleOptions, Queues.CycleOptions>,
+    Agrees<typeof queues.nackOptions, Queues.NackOptions>,
+    Agrees<typeof queues.extendOptions, Queues.ExtendOptions>,
     Agrees<typeof queues.peekOptions, Queues.PeekOptions>,
     Agrees<typeof queues.redriveOptions, Queues.RedriveOptions>,
     Agrees<typeof queues.dryRun, Queues.DryRun>,
     Agrees<typeof newSchedule, ScheduleDefinition>,
+    Agrees<typeof scheduleChanges, ScheduleChanges>,
     Reads<queueDtos.QueueSettingsDto, Queues.QueueSettings>,
     Reads<queueDtos.QueueChangesDto, Queues.QueueSettings>,
     Reads<queueDtos.NewMessageDto, Queues.NewMessage>,
     Reads<queueDtos.ReceiveDto, Omit<Queues.ReceiveOptions, 'signal' | 'bodies'>>,
-    Reads<Omit<queueDtos.ReleaseDto, 'receiptHandles'>, Queues.ReleaseOptions>,
+    Reads<queueDtos.CycleDto, Omit<Queues.CycleOptions, 'signal' | 'bodies'>>,
+    Reads<Omit<queueDtos.NackDto, keyof queueDtos.AckDto>, Queues.NackOptions>,
+    Reads<Omit<queueDtos.ExtendDto, keyof queueDtos.AckDto>, Queues.ExtendOptions>,
     Reads<queueDtos.RedriveDto, Omit<Queues.RedriveOptions, 'prefix'>>,
     Reads<queueDtos.PurgeDto, Queues.DryRun>,
     Reads<NewScheduleDto, ScheduleDefinition>,
+    Reads<ScheduleChangesDto, ScheduleChanges>,
   ]
 >
 

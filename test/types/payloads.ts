@@ -75,22 +75,16 @@ export async function handles(store: Store, client: Client): Promise<void> {
     is<NonNullable<typeof message>['body'], Mail>(true)
     // @ts-expect-error: the name is bound
     await mail.receive('mail')
-    const daily = await mail.schedule('daily', { cron: '0 6 * * *', body: { to: 'ann' } })
-    is<typeof daily.body, Mail>(true)
-    // @ts-expect-error: no mail
-    await mail.schedule('daily', { cron: '0 6 * * *', body: 1 })
-    // @ts-expect-error: the queue is bound
-    await mail.schedule('daily', { queue: 'other', cron: '0 6 * * *', body: { to: 'ann' } })
     mail.work(({ body }) => is<typeof body, Mail>(true))
     mail.work(({ body }) => is<typeof body, Mail>(true), { schema: z.object({ to: z.string() }) })
     // @ts-expect-error: the schema gives something else
     mail.work(() => {}, { schema: z.object({ from: z.string() }) })
   }
-  for (const { queues } of [store, client]) {
-    await queues.schedule<Mail>('daily', { queue: 'mail', everySeconds: 60, body: { to: 'ann' } })
+  for (const { schedules } of [store, client]) {
+    await schedules.put<Mail>('daily', { queue: 'mail', everySeconds: 60, body: { to: 'ann' } })
     // @ts-expect-error: no mail
-    await queues.schedule<Mail>('daily', { queue: 'mail', everySeconds: 60, body: { from: 'ann' } })
-    const kept = await queues.getSchedule<Mail>('daily')
+    await schedules.put<Mail>('daily', { queue: 'mail', everySeconds: 60, body: { from: 'ann' } })
+    const kept = await schedules.get<Mail>('daily')
     is<NonNullable<typeof kept>['body'], Mail>(true)
   }
   for (const views of [store.group<Mail>('article:42'), client.group<Mail>('article:42')]) {
@@ -123,7 +117,6 @@ export async function handles(store: Store, client: Client): Promise<void> {
     await tx.queue<Mail>('mail').send(1)
     // @ts-expect-error: a transaction has no workers
     tx.queue<Mail>('mail').work
-    await tx.queue<Mail>('mail').schedule('daily', { everySeconds: 60, body: { to: 'ann' } })
     await tx.group<Mail>('g').append({ payload: { to: 'ann' } })
     await tx.group<Mail>('g').appendMany([{ payload: { to: 'ann' } }])
     await tx.feed<Mail>('f').put('ann', { to: 'ann' })

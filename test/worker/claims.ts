@@ -77,7 +77,7 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
         { concurrency: 2, visibilityTimeoutSeconds: 1 },
       )
       await until('it has begun', () => begun.length === 1)
-      await store.queues.nackMany(queue, (begun[0] as Message).receiptHandle)
+      await store.queues.nack(queue, (begun[0] as Message).receiptHandle)
       await until('it is told', () => reasons.length === 1)
       await until('it was handed out again', () => begun.length === 2)
       expect(reasons[0]).toMatchObject({ name: 'AbortError' })
@@ -132,7 +132,7 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
         async (message) => {
           await store.transaction(async (tx) => {
             await tx.groups.append(queue, { payload: message.body })
-            await tx.queues.ackMany(queue, message.receiptHandle)
+            await tx.queues.ack(queue, message.receiptHandle)
           })
           done.push(message)
         },

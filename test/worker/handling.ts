@@ -1,6 +1,8 @@
 /** What a worker makes of its messages, on every engine. Times are real: nothing here moves the clock. */
+
 import { openStore, RecentnError, UnrecoverableError } from '../../src'
 import type { Message } from '../../src/repositories/queues/types'
+import { innerOf } from '../../src/store/inner'
 import type { WorkOptions } from '../../src/store/worker/types'
 import type { EngineName } from '../support/engines'
 import { withoutTimers } from '../support/timing'
@@ -74,7 +76,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       const { store, queue, work } = context
       let begun = 0
       work(() => void begun++)
-      await until('it waits', () => store.counts().receivesWaiting === 1)
+      await until('it waits', () => innerOf(store).counts().receivesWaiting === 1)
       // From now on no look comes due: timers that are set do not run.
       const timers = withoutTimers()
       try {

@@ -1,6 +1,6 @@
 import { RecentnError } from '../../src'
 import { MergedCalls } from '../../src/kit/merged-calls'
-import { MAX_REMOVED } from '../../src/repositories/queues/delete'
+import { MAX_REMOVED } from '../../src/repositories/queues/ack'
 import type { Receipt } from '../../src/repositories/queues/receipts'
 import {
   allReceipts,
@@ -15,9 +15,9 @@ const request = (from: number, count: number): SettleRequest => ({
   receipts: Array.from({ length: count }, (_, n) => ({ id: BigInt(from + n), receipt: `r${from + n}` })),
 })
 
-/** Deletes as a store merges them; `settle` is what its statements do. */
-function mergedDeletes(settle: (all: readonly Receipt[]) => Promise<SettledReceipts>) {
-  const deletes = new MergedCalls<SettleRequest, SettledReceipts>({
+/** Acks as a store merges them; `settle` is what its statements do. */
+function mergedAcks(settle: (all: readonly Receipt[]) => Promise<SettledReceipts>) {
+  const acks = new MergedCalls<SettleRequest, SettledReceipts>({
     what: 'receipts',
     atOnce: 1,
     maxBatchSize: MAX_REMOVED,
@@ -25,14 +25,14 @@ function mergedDeletes(settle: (all: readonly Receipt[]) => Promise<SettledRecei
     idsOf: receiptsIn,
     run: async (requests) => sharesOf(requests, await settle(allReceipts(requests))),
   })
-  return (from: number, count: number) => deletes.add('q', request(from, count), count)
+  return (from: number, count: number) => acks.add('q', request(from, count), count)
 }
 
 describe('receipts of many callers', () => {
   it('go together no more than one statement deletes: a failure is reported only to the calls that it met', async () => {
     const done = new Set<string>()
     const sizes: number[] = []
-    const add = mergedDeletes(async (all) => {
+    const add = mergedAcks(async (all) => {
       sizes.push(all.length)
       await new Promise(setImmediate)
       // As the statements do it: each by itself, and the third one fails.
@@ -51,7 +51,7 @@ describe('receipts of many callers', () => {
 
   it('of one call are not parted, however many', async () => {
     const sizes: number[] = []
-    const add = mergedDeletes(async (all) => {
+    const add = mergedAcks(async (all) => {
       sizes.push(all.length)
       return new Set(all.map(({ receipt }) => receipt))
     })
@@ -63,7 +63,7 @@ describe('receipts of many callers', () => {
   it('that two calls have in common are settled by one statement at a time', async () => {
     const left = new Set(['r0', 'r1', 'r2'])
     let running = 0
-    const add = mergedDeletes(async (all) => {
+    const add = mergedAcks(async (all) => {
       expect(++running).toBe(1)
       const settled = all.map(({ receipt }) => receipt).filter((receipt) => left.delete(receipt))
       await new Promise(setImmediate)

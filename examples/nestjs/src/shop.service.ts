@@ -15,10 +15,10 @@ export class ShopService implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    const { groups, queues, feeds } = this.store
-    await groups.putPolicy('product:', { capacity: 11, mode: 'distinct' })
+    const { policies, queues, schedules, feeds } = this.store
+    await policies.put('product:', { capacity: 11, mode: 'distinct' })
     await queues.ensure('mail')
-    await queues.schedule('nightly-report', {
+    await schedules.put('nightly-report', {
       queue: 'mail',
       cron: '0 3 * * *',
       body: { to: 'office@shop.example', text: 'The nightly report' },

@@ -18,11 +18,11 @@ export class Shop {
 
   /** Repeatable: every process does so at its start. */
   async setUp(): Promise<void> {
-    const { groups, queues, feeds } = this.store
-    await groups.putPolicy('product:', { capacity: 11, mode: 'distinct' })
+    const { policies, queues, schedules, feeds } = this.store
+    await policies.put('product:', { capacity: 11, mode: 'distinct' })
     await queues.ensure('mail-dead')
     await queues.ensure('mail', { deadLetterQueue: 'mail-dead' })
-    await queues.schedule('nightly-report', { queue: 'mail', cron: '0 3 * * *', body: REPORT })
+    await schedules.put('nightly-report', { queue: 'mail', cron: '0 3 * * *', body: REPORT })
     await feeds.follow(Product, { feed: 'products', syncColumn: 'syncId', key: 'id', value: 'name' })
   }
 

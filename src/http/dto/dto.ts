@@ -4,6 +4,7 @@
  * the OpenAPI document, and the type that a handler gets. A DTO is judged as JSON has it: ids and times are texts.
  */
 import { ValidateBy, type ValidationArguments } from 'class-validator'
+import type { Fault } from '../../errors'
 import { type DtoClass, type Field, type Judged, orNull, ref, type Schema } from '../../fields/field'
 import type { JsonText } from '../../json'
 
@@ -57,10 +58,12 @@ function declares<Given>(member: DtoMember): Declares<Given> {
 const described = (schema: Schema, description: string | undefined): Schema =>
   description === undefined ? schema : { ...schema, description }
 
+const nullIn = ({ isJson }: Field): NullMeaning => (isJson ? 'value' : 'refused')
+
 /** Must be given. `description` is what the document says of this use of the field. */
 export function Required<F extends Field>(field: F, description?: string) {
   const schema = described(field.schema, description)
-  return declares<ReadAs<F>>({ field, isRequired: true, null: field.isJson ? 'value' : 'refused', schema })
+  return declares<ReadAs<F>>({ field, isRequired: true, null: nullIn(field), schema })
 }
 
 /** May be left out; null says the same. */
@@ -75,10 +78,10 @@ export function Nullable<F extends Field>(field: F, description?: string) {
   return declares<ReadAs<F> | null | undefined>({ field, isRequired: false, null: 'kept', schema })
 }
 
-/** May be left out, but is never null. */
+/** May be left out, but null does not say so. */
 export function NotNull<F extends Field>(field: F, description?: string) {
   const schema = described(field.schema, description)
-  return declares<ReadAs<F> | undefined>({ field, isRequired: false, null: 'refused', schema })
+  return declares<ReadAs<F> | undefined>({ field, isRequired: false, null: nullIn(field), schema })
 }
 
 /** Known only to be refused with advice. */
@@ -94,11 +97,24 @@ export const Component =
     components.set(dto, { name, description })
   }
 
+/** What is wrong with members taken together. Each by itself may be wrong too, and null is there unless it is left out. */
+export type Together = (given: Readonly<Record<string, unknown>>) => readonly Fault[]
+const together = new Map<DtoClass, Together>()
+
+/** How the members of a DTO are judged together. What extends it does not inherit that. */
+export const Checked =
+  (check: Together) =>
+  (dto: DtoClass): void => {
+    together.set(dto, check)
+  }
+
+export const togetherOf = (dto: DtoClass): Together | undefined => together.get(dto)
+
 export function componentName(dto: DtoClass): string {
   return components.get(dto)?.name ?? dto.name
 }
 
-/** An object inside of another one, or in a list. */
+/** An object in a list. */
 export function object<D extends Judged>(dto: DtoClass<D>): Field<D> {
   const members = membersOf(dto)
   const fault = (value: unknown) => {

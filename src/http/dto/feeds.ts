@@ -1,9 +1,9 @@
 /** The bodies of the routes of feeds. */
-import { CURSOR, KEYS } from '../../fields/feeds'
+import { CURSOR, KEYS, selectionFaults } from '../../fields/feeds'
 import { Judged, list } from '../../fields/field'
 import { defaulted, flag, MAX_BATCH, NAME, PREFIX, VALUE } from '../../fields/rules'
 import type { JsonText } from '../../json'
-import { Component, Optional, object, Required } from './dto'
+import { Checked, Component, Optional, object, Required } from './dto'
 
 @Component('NewValue')
 export class NewValueDto extends Judged {
@@ -27,6 +27,7 @@ const KEY_PREFIX: typeof PREFIX = {
 }
 
 @Component('Republish', 'Exactly one of the two.')
+@Checked(selectionFaults)
 export class RepublishDto extends Judged {
   @Optional(KEYS) keys?: readonly string[]
   @Optional(KEY_PREFIX) prefix?: string

@@ -1,14 +1,14 @@
 /** The bodies of the routes of queues and their messages. */
-import { Judged, list } from '../../fields/field'
+import { exactlyOne, Judged, list } from '../../fields/field'
 import * as fields from '../../fields/queues'
 import { defaulted, flag, MAX_BATCH, NAME, text, VALUE } from '../../fields/rules'
 import type { JsonText } from '../../json'
-import type { OnDelete, ReceiveOrder } from '../../repositories/queues/types'
-import { Component, NotNull, Nullable, Optional, object, Refused, Required } from './dto'
+import type { OnDelete } from '../../repositories/queues/types'
+import { Checked, Component, NotNull, Nullable, Optional, object, Refused, Required } from './dto'
 
 const { VISIBILITY_SECONDS, MAX_RECEIVES, DELAY_SECONDS } = fields
 const HELD = 'How long a receiver has a message for itself.'
-const DELETED = 'What happens to a message that its receiver deletes.'
+const DELETED = 'What happens to a message that its receiver acknowledges.'
 
 @Component(
   'QueueSettings',
@@ -20,7 +20,7 @@ export class QueueSettingsDto extends Judged {
 
   @Nullable(
     MAX_RECEIVES,
-    'A message whose claim ends without a delete after this many receives is dead. Null is no limit.',
+    'A message whose claim ends without an `ack` after this many receives is dead. Null is no limit.',
   )
   maxReceives?: number | null
 
@@ -53,9 +53,9 @@ export class QueueChangesDto extends QueueSettingsDto {
   @NotNull(fields.ON_DELETE, DELETED) override onDelete?: OnDelete
 }
 
-@Component('NewMessage')
-export class NewMessageDto extends Judged {
-  @Required(VALUE) body!: JsonText
+/** What a message has, also where its body may be left out. */
+export abstract class MessageDto extends Judged {
+  @NotNull(VALUE) body?: JsonText
   @Optional(defaulted(DELAY_SECONDS, 0, 'The time until the message is handed out.')) delaySeconds?: number
 
   @Nullable(VISIBILITY_SECONDS, "In place of the queue's, where a receive asks for none.")
@@ -79,36 +79,46 @@ export class NewMessageDto extends Judged {
   attributes?: Readonly<Record<string, string>> | null
 }
 
+@Component('NewMessage')
+export class NewMessageDto extends MessageDto {
+  @Required(VALUE) override body!: JsonText
+}
+
 @Component('Messages')
 export class MessagesDto extends Judged {
   @Required(list(object(NewMessageDto), MAX_BATCH)) messages!: readonly NewMessageDto[]
 }
 
-@Component('Receive')
-export class ReceiveDto extends Judged {
+abstract class ClaimDto extends Judged {
   @Optional(defaulted(fields.BATCH_LIMIT, 1, 'Maximum number of messages to return.')) limit?: number
   @Optional(VISIBILITY_SECONDS, "In place of the messages' own and the queue's.") visibilityTimeoutSeconds?: number
+}
+
+@Component('Receive')
+export class ReceiveDto extends ClaimDto {
   @Optional(fields.WAIT_SECONDS) waitSeconds?: number
-
-  @Optional(
-    defaulted(
-      fields.ORDER,
-      'ready',
-      '`ready`: by priority and fairness. `cycle`: by id, over and over, from the position of the cursor.',
-    ),
-  )
-  order?: ReceiveOrder
-
-  @Optional(NAME, 'With `cycle`: the name of the cursor; `default` when left out.') cursor?: string
 }
 
-@Component('Receipts')
-export class ReceiptsDto extends Judged {
-  @Required(list(text(), MAX_BATCH)) receiptHandles!: readonly string[]
+@Component('Cycle')
+export class CycleDto extends ClaimDto {
+  @Optional(NAME, 'The name of the cursor; `default` when left out.') cursor?: string
 }
 
-@Component('Release')
-export class ReleaseDto extends ReceiptsDto {
+const EITHER = 'Either `receiptHandle` or `receiptHandles` is given.'
+const hasEither = exactlyOne('receiptHandle', 'receiptHandles')
+
+@Component('Ack', EITHER)
+@Checked(hasEither)
+export class AckDto extends Judged {
+  @NotNull(text(), 'One claim: the answer is 204, or 409 if the claim has ended.') receiptHandle?: string
+
+  @NotNull(list(text(), MAX_BATCH), 'Many claims: the answer is 200 and says what became of each.')
+  receiptHandles?: readonly string[]
+}
+
+@Component('Nack', EITHER)
+@Checked(hasEither)
+export class NackDto extends AckDto {
   @Optional(defaulted(DELAY_SECONDS, 0, 'The time until the messages are handed out again.')) delaySeconds?: number
   @Nullable(text(), 'Kept as `lastError`, cut to 1,000 characters.') error?: string | null
 
@@ -116,8 +126,9 @@ export class ReleaseDto extends ReceiptsDto {
   dead?: boolean
 }
 
-@Component('Extend')
-export class ExtendDto extends ReceiptsDto {
+@Component('Extend', EITHER)
+@Checked(hasEither)
+export class ExtendDto extends AckDto {
   @Required(VISIBILITY_SECONDS, 'Counted from now.') visibilityTimeoutSeconds!: number
 }
 

@@ -1,16 +1,21 @@
-/** The body of the route that makes a schedule. */
-
-import { defaulted, NAME } from '../../fields/rules'
+/** The bodies of the routes that make and change a schedule. */
+import { DELAY_SECONDS, PRIORITY } from '../../fields/queues'
+import { defaulted, NAME, VALUE } from '../../fields/rules'
 import * as fields from '../../fields/schedules'
 import type { MissedTicks } from '../../fields/ticks'
-import { Component, Nullable, Optional, Refused, Required } from './dto'
-import { NewMessageDto } from './queues'
+import type { JsonText } from '../../json'
+import { Checked, Component, NotNull, Nullable, Optional, Refused, Required } from './dto'
+import { MessageDto } from './queues'
 
 const { MAX_GIVEN, SCHEDULE_ATTRIBUTE, TICK_ATTRIBUTE } = fields
+const QUEUE = 'The queue that gets the messages. It must exist.'
 
-@Component('NewSchedule')
-export class NewScheduleDto extends NewMessageDto {
-  @Required(NAME, 'The queue that gets the messages. It must exist.') queue!: string
+@Component('ScheduleChanges', 'What is left out stays as it is.')
+export class ScheduleChangesDto extends MessageDto {
+  @NotNull(NAME, QUEUE) queue?: string
+  @NotNull(DELAY_SECONDS) override delaySeconds?: number
+  @NotNull(PRIORITY) override priority?: number
+  @NotNull(fields.MISSED_TICKS) missed?: MissedTicks
 
   @Nullable(
     fields.CRON,
@@ -24,15 +29,6 @@ export class NewScheduleDto extends NewMessageDto {
   @Nullable(fields.TIME_ZONE, 'The IANA name of the time zone of `cron`; `UTC` when left out.')
   timeZone?: string | null
 
-  @Optional(
-    defaulted(
-      fields.MISSED_TICKS,
-      'send-once',
-      'If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none.',
-    ),
-  )
-  missed?: MissedTicks
-
   @Nullable(
     fields.OTHER_ATTRIBUTES,
     `Up to ${MAX_GIVEN}. Each message also has \`${SCHEDULE_ATTRIBUTE}\`, the name of the schedule, and \`${TICK_ATTRIBUTE}\`, the planned time.`,
@@ -40,4 +36,22 @@ export class NewScheduleDto extends NewMessageDto {
   override attributes?: Readonly<Record<string, string>> | null
 
   @Refused(fields.NO_DEDUP_ID) override dedupId?: undefined
+}
+
+@Component('NewSchedule')
+@Checked(fields.timingFaults)
+export class NewScheduleDto extends ScheduleChangesDto {
+  @Required(NAME, QUEUE) override queue!: string
+  @Required(VALUE) override body!: JsonText
+  @Optional(defaulted(DELAY_SECONDS, 0, 'The time until the message is handed out.')) override delaySeconds?: number
+  @Optional(defaulted(PRIORITY, 0, 'Higher first.')) override priority?: number
+
+  @Optional(
+    defaulted(
+      fields.MISSED_TICKS,
+      'send-once',
+      'If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none.',
+    ),
+  )
+  override missed?: MissedTicks
 }

@@ -1,14 +1,14 @@
 /**
  * Reading a JSON body as its DTO. Nearly every body is valid, and to see that takes far less than class-validator needs: one
- * pass reads a body that is surely valid, by the rule of each member. Where it isn't sure, class-validator judges the DTO,
- * and it alone says what is wrong.
+ * pass reads a body that is surely valid, by the rule of each member. Where it isn't sure, class-validator judges the
+ * members. `@Checked` judges them together.
  */
 import { validateSync } from 'class-validator'
 import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../errors'
 import { type DtoClass, escaped, type Field, type Judged } from '../../fields/field'
 import { unknownDetail } from '../../fields/nearest'
 import { JsonText, jsonFault } from '../../json'
-import { componentName, type DtoMember, isObject, membersOf } from '../dto/dto'
+import { componentName, type DtoMember, isObject, membersOf, type Together, togetherOf } from '../dto/dto'
 import type { BodyReader } from '../route'
 import type { JsonBody } from './body'
 import { elementStarts, type JsonSource, memberStart, valueSource, wholeSource } from './json-source'
@@ -41,6 +41,7 @@ interface BodyPlan {
   Dto: DtoClass
   readers: ReadonlyMap<string, MemberReader>
   requiredCount: number
+  together: Together | undefined
 }
 const plans = new Map<DtoClass, BodyPlan>()
 
@@ -50,13 +51,13 @@ function planOf(dto: DtoClass): BodyPlan {
     const members = [...membersOf(dto)]
     const readers = members.map(([name, member]) => [name, { ...member, read: readerOf(name, member.field) }] as const)
     const requiredCount = members.filter(([, { isRequired }]) => isRequired).length
-    plan = { Dto: dto, readers: new Map(readers), requiredCount }
+    plan = { Dto: dto, readers: new Map(readers), requiredCount, together: togetherOf(dto) }
     plans.set(dto, plan)
   }
   return plan
 }
 
-function readerOf(name: string, { fault, wire, isJson, dto, element }: Field): MemberReader['read'] {
+function readerOf(name: string, { fault, wire, isJson, element }: Field): MemberReader['read'] {
   if (isJson) {
     return (given, source) => {
       const text = jsonText(name, given, source)
@@ -64,10 +65,6 @@ function readerOf(name: string, { fault, wire, isJson, dto, element }: Field): M
     }
   }
   if (wire) return (given) => wire.read(given)
-  if (dto) {
-    const plan = planOf(dto)
-    return (given, source) => readSurely(plan, given, memberSource(name, source)) ?? undefined
-  }
   if (element?.dto) {
     const plan = planOf(element.dto)
     return (given, source) => (fault(given) === null ? readList(plan, name, given as unknown[], source) : undefined)
@@ -96,7 +93,8 @@ function readList(
 }
 
 /** The object that a value surely is; null where it isn't sure. */
-function readSurely({ Dto, readers, requiredCount }: BodyPlan, value: unknown, source: JsonSource): JsonObject | null {
+function readSurely(plan: BodyPlan, value: unknown, source: JsonSource): JsonObject | null {
+  const { Dto, readers, requiredCount, together } = plan
   if (!isObject(value)) return null
   const read = new Dto() as object as JsonObject
   let missing = requiredCount
@@ -115,7 +113,7 @@ function readSurely({ Dto, readers, requiredCount }: BodyPlan, value: unknown, s
     read[name] = one
     if (reader.isRequired) missing--
   }
-  return missing === 0 ? read : null
+  return missing === 0 && !together?.(read).length ? read : null
 }
 
 /** The text of a member, whose value is `given`, of the object at `source`; null where JSON has no form for it. */
@@ -125,15 +123,11 @@ function jsonText(name: string, given: unknown, source: JsonSource): JsonText | 
   return new JsonText(valueSource(source.text, memberStart(source.text, source.start, name)))
 }
 
-function memberSource(name: string, source: JsonSource): JsonSource {
-  return source && { text: source.text, start: memberStart(source.text, source.start, name) }
-}
-
 function elementSources(name: string, source: JsonSource): (index: number) => JsonSource {
-  const list = memberSource(name, source)
-  if (list === null) return () => null
-  const starts = elementStarts(list.text, list.start)
-  return (index) => ({ text: list.text, start: starts[index] ?? 0 })
+  if (source === null) return () => null
+  const { text } = source
+  const starts = elementStarts(text, memberStart(text, source.start, name))
+  return (index) => ({ text, start: starts[index] ?? 0 })
 }
 
 /** Adds what is wrong with a value at `pointer`, by its DTO. */
@@ -142,22 +136,25 @@ export function addFaults(dto: DtoClass, value: unknown, pointer: string, faults
     faults.push({ pointer, detail: 'must be an object' })
     return
   }
-  const { readers } = planOf(dto)
+  const { readers, together } = planOf(dto)
   const judged = new dto() as object as JsonObject
   for (const name of Object.keys(value)) {
     const member = readers.get(name)
     // What is not known is not given to class-validator, which takes long over thousands of fields.
     if (member === undefined) addUnknown(faults, pointer, name, readers.keys())
-    else judged[name] = toJudge(member, name, value[name], source)
+    else if (value[name] !== null || member.null !== 'left out') {
+      judged[name] = toJudge(member, name, value[name], source)
+    }
   }
   // class-validator calls an object without rules unknown.
   const errors = readers.size === 0 ? [] : validateSync(judged, { validationError: { target: false, value: false } })
   const said = new Map(errors.map(({ property, constraints = {} }) => [property, Object.values(constraints)]))
   for (const [name, { field }] of readers) {
-    if (hasInner(field, judged[name])) continue
+    if (isValidList(field, judged[name])) continue
     for (const detail of said.get(name) ?? []) faults.push({ pointer: `${pointer}/${name}`, detail })
   }
-  for (const [name, { field }] of readers) addInnerFaults(field, name, judged[name], pointer, faults, source)
+  for (const [name, { field }] of readers) addElementFaults(field, name, judged[name], pointer, faults, source)
+  for (const fault of together?.(judged) ?? []) faults.push({ ...fault, pointer: `${pointer}${fault.pointer}` })
 }
 
 /** What the rule of a member judges: JSON by its text. What has none stays as it is, for the rule to name its fault. */
@@ -166,13 +163,12 @@ function toJudge({ field, null: meaning }: DtoMember, name: string, given: unkno
   return jsonText(name, given, source) ?? given
 }
 
-/** Whether a member is an object, or a list of a valid length: what is inside is judged one by one, so that each fault has its place. */
-function hasInner({ dto, element, fault }: Field, given: unknown): boolean {
-  if (given === undefined || given === null) return false
-  return dto !== undefined || (element !== undefined && fault(given) === null)
+/** Whether a member is a list of a valid length: its elements are judged one by one, so that each fault has its place. */
+function isValidList({ element, fault }: Field, given: unknown): boolean {
+  return element !== undefined && given !== undefined && given !== null && fault(given) === null
 }
 
-function addInnerFaults(
+function addElementFaults(
   field: Field,
   name: string,
   given: unknown,
@@ -180,11 +176,9 @@ function addInnerFaults(
   faults: FaultSink,
   source: JsonSource,
 ): void {
-  if (!hasInner(field, given)) return
-  const { dto, element } = field
+  const { element } = field
+  if (element === undefined || !isValidList(field, given)) return
   const at = `${pointer}/${name}`
-  if (dto) addFaults(dto, given, at, faults, memberSource(name, source))
-  if (element === undefined) return
   const sourceAt = elementSources(name, source)
   for (const [i, one] of (given as unknown[]).entries()) {
     const detail = element.dto ? null : element.fault(one)

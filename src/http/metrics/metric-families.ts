@@ -112,8 +112,8 @@ const ofWork: Family[] = [
   counted('messages_received_total', 'Messages that receivers got, counted each time.', 'messagesReceived'),
   counter(
     'messages_settled_total',
-    'Receipts that were deleted, released or extended.',
-    labelled('how', { delete: 'messagesDeleted', release: 'messagesReleased', extend: 'messagesExtended' }),
+    'Claims that were ended by an ack or a nack, or extended.',
+    labelled('how', { ack: 'messagesAcked', nack: 'messagesNacked', extend: 'messagesExtended' }),
   ),
   counted('entries_written_total', 'Entries that were put into feeds.', 'entriesWritten'),
   counted('entries_published_total', 'Entries to which this process gave a sync id.', 'entriesPublished'),

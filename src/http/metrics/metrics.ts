@@ -7,6 +7,7 @@ import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/fiel
 import { aBoolean, aStore, option } from '../../fields/options'
 import { clearTimeout, performance, setTimeout } from '../../real-time'
 import type { StoreTotals } from '../../store/counts'
+import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import { packageVersion } from '../version'
 import { FAMILIES, type Family, type Scraped } from './metric-families'
@@ -147,13 +148,16 @@ class Scrape {
     this.#ping ??= this.store.ping().finally(() => {
       this.#ping = null
     })
-    const [ping, totals] = await Promise.all([soon(this.#ping), this.wantsTotals ? soon(this.store.totals()) : null])
+    const [ping, totals] = await Promise.all([
+      soon(this.#ping),
+      this.wantsTotals ? soon(innerOf(this.store).totals()) : null,
+    ])
     const now = performance.now()
     if (totals) this.#last = { totals: totals.answer, at: now }
     const isUp = ping !== null
     const isKnown = isUp && this.#last !== null && now - this.#last.at < STALE_MS
     return {
-      counts: this.store.counts(),
+      counts: innerOf(this.store).counts(),
       http: this.http,
       isUp,
       totals: isKnown && this.#last !== null ? this.#last.totals : null,

@@ -51,6 +51,8 @@ function operationObject(route: Route): Json {
     ...parameterObjects(route.pathParameters, 'path'),
     ...parameterObjects(route.queryParameters, 'query'),
     ...(route.conditional ? [IF_NONE_MATCH] : []),
+    ...(route.hasSettings && route.method !== 'get' ? [IF_MATCH] : []),
+    ...(route.hasSettings && route.method === 'put' ? [IF_NEW] : []),
     ...(route.streams ? [LAST_EVENT_ID] : []),
   ]
   return {
@@ -84,6 +86,24 @@ const IF_NONE_MATCH = {
   in: 'header',
   description: 'The tags of answers that the client has.',
   schema: { type: 'string' },
+}
+
+const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  description:
+    'The `ETag` of the settings as they were read, or `*`. If they have another one by now, or do not exist, nothing is ' +
+    'changed, and the answer is 412 with the code `settings_changed`.',
+  schema: { type: 'string' },
+}
+
+const IF_NEW = {
+  name: 'If-None-Match',
+  in: 'header',
+  description:
+    'Only `*`: create, and leave as it is what is there. Then the answer is 412 with the code `already_exists`, and with what ' +
+    'is there in `existing`.',
+  schema: { const: '*' },
 }
 
 const LAST_EVENT_ID = {
@@ -125,8 +145,8 @@ const REQUEST_ID = {
 }
 const ETAG = { ETag: { description: 'A strong tag of the answer.', required: true, schema: { type: 'string' } } }
 
-function outcomeObjects({ outcomes, conditional }: Operation): Json {
-  const headers = { ...REQUEST_ID, ...(conditional && ETAG) }
+function outcomeObjects({ outcomes, conditional, hasSettings }: Operation): Json {
+  const headers = { ...REQUEST_ID, ...((conditional || hasSettings) && ETAG) }
   const objects: Json = {}
   for (const [status, outcome] of Object.entries(outcomes)) objects[status] = outcomeObject(outcome, headers)
   if (conditional) objects['304'] = outcomeObject({ description: 'The client has this answer already.' }, headers)
@@ -151,6 +171,8 @@ function outcomeObject(answer: DocumentedAnswer, common: Json): Json {
 function refusalObjects(route: Route): Json {
   const codes: ErrorCode[] = ['invalid_input', ...COMMON, ...(route.refusals ?? [])]
   if (route.body) for (const code of OF_BODIES) codes.push(code)
+  if (route.hasSettings && route.method === 'put') codes.push('already_exists')
+  if (route.hasSettings && route.method !== 'get') codes.push('settings_changed')
   if (route.method !== 'get') codes.push('outcome_unknown', 'conflict')
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of codes) {

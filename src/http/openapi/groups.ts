@@ -3,7 +3,19 @@ import { orNull, ref, type Schema } from '../../fields/field'
 import * as fields from '../../fields/groups'
 import { schemaOf } from '../dto/dto'
 import * as dto from '../dto/groups'
-import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, textOrNull, timeOrNull, truth } from './shapes'
+import {
+  answer,
+  anyJson,
+  componentsOf,
+  count,
+  list,
+  nameOrNull,
+  pageOf,
+  tag,
+  textOrNull,
+  timeOrNull,
+  truth,
+} from './shapes'
 
 const settings = {
   ...schemaOf(dto.OwnSettingsDto).properties,
@@ -11,13 +23,6 @@ const settings = {
   mode: fields.MODE.schema,
 }
 const { capacity, mode } = settings
-const recentItems = {
-  group: ref('Name'),
-  capacity,
-  mode,
-  totalAppended: ref('TotalAppended'),
-  items: list(ref('Item')),
-}
 
 export const groupSchemas: Readonly<Record<string, Schema>> = {
   ...componentsOf(dto.NewItemDto, dto.NewGroupItemDto, dto.BatchDto),
@@ -43,16 +48,15 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
       }),
     ),
   }),
-  Recent: answer({ ...recentItems, nextBefore: orNull(ref('Id')) }),
-  RecentMany: answer({
-    groups: list({
-      ...answer(recentItems),
-      properties: {
-        ...recentItems,
-        nextBefore: { ...ref('Id'), description: 'Given only if the size of the answer cut the page.' },
-      },
-    }),
+  Recent: answer({
+    group: ref('Name'),
+    capacity,
+    mode,
+    totalAppended: ref('TotalAppended'),
+    items: list(ref('Item')),
+    nextBefore: orNull(ref('Id')),
   }),
+  RecentMany: answer({ groups: list(ref('Recent')) }),
   GroupEvents: {
     type: 'string',
     description: 'Events `item` (data `Item`), `removed` (data `GroupRemoved`) and `reset` (data `GroupReset`).',
@@ -60,7 +64,7 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
   GroupRemoved: answer({ id: ref('Id') }),
   GroupReset: answer({ group: ref('Name'), capacity, mode, totalAppended: ref('TotalAppended') }),
   MemberItems: answer({ items: list(ref('Item')), nextBefore: textOrNull }),
-  ...componentsOf(dto.OwnSettingsDto, dto.NewSettingsDto, dto.PolicySettingsDto, dto.NewPolicyDto),
+  ...componentsOf(dto.OwnSettingsDto, dto.GroupChangesDto, dto.PolicySettingsDto, dto.PolicyChangesDto),
   Group: answer({
     group: ref('Name'),
     ...settings,
@@ -73,11 +77,12 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
       ...nameOrNull,
       description: 'The prefix of the policy that gives the other settings; null if they are the defaults.',
     },
+    tag,
     totalAppended: ref('TotalAppended'),
     createdAt: ref('Time'),
   }),
   GroupPage: pageOf('groups', 'Group'),
-  Policy: answer({ prefix: ref('Name'), ...settings }),
+  Policy: answer({ prefix: ref('Name'), ...settings, tag }),
   PolicyPage: pageOf('policies', 'Policy'),
 }
 
@@ -122,7 +127,10 @@ const page = { group: 'article:42', capacity: 10, mode: 'history', totalAppended
 export const recent = { ...page, nextBefore: '41' }
 
 export const recentMany = {
-  groups: [page, { group: 'article:43', capacity: 10, mode: 'history', totalAppended: '0', items: [] }],
+  groups: [
+    { ...page, nextBefore: null },
+    { ...page, group: 'article:43', totalAppended: '0', items: [], nextBefore: null },
+  ],
 }
 
 export const groupEvents =
@@ -140,14 +148,19 @@ export const group = {
   forgetEmptySeconds: null,
   own: {},
   policy: null,
+  tag: 'c2oJeOe5zmHNIUFyGWKbxw',
   totalAppended: '42',
   createdAt: '2026-11-20T08:30:00.000Z',
 }
+
+export const groupChanges = { capacity: 50 }
 
 export const ownSettings = { capacity: 50, mode: 'distinct', ttlSeconds: 86400 }
 
 /** What a group with them has. */
 export const settled = { ...group, ...ownSettings, own: ownSettings }
+
+export const updated = { ...group, ...groupChanges, own: groupChanges }
 
 export const groupPage = { groups: [group], nextAfter: null }
 
@@ -155,6 +168,8 @@ export const memberItems = { items: [item], nextBefore: null }
 
 export const policySettings = { capacity: 50, mode: 'distinct', ttlSeconds: null, forgetEmptySeconds: null }
 
-export const policy = { prefix: 'article:', ...policySettings }
+export const policyChanges = { capacity: 50 }
+
+export const policy = { prefix: 'article:', ...policySettings, tag: 'mUf4e8kBVnVnAIrKzMYSBA' }
 
 export const policyPage = { policies: [policy], nextAfter: null }

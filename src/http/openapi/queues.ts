@@ -3,11 +3,24 @@ import { orNull, ref, type Schema } from '../../fields/field'
 import * as fields from '../../fields/queues'
 import { schemaOf } from '../dto/dto'
 import * as dto from '../dto/queues'
-import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, textOrNull, timeOrNull, truth } from './shapes'
+import {
+  answer,
+  anyJson,
+  componentsOf,
+  count,
+  list,
+  nameOrNull,
+  pageOf,
+  tag,
+  textOrNull,
+  timeOrNull,
+  truth,
+} from './shapes'
 
 const queueAnswer = {
   queue: ref('Name'),
   ...schemaOf(dto.QueueChangesDto).properties,
+  tag,
   paused: truth('Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing.'),
   createdAt: ref('Time'),
 }
@@ -28,7 +41,7 @@ const messageEnd = {
   lastError: {
     ...textOrNull,
     description:
-      'The error of the last release; for a message that died without one, that its visibility timeout ended.',
+      'The error of the last `nack`; for a message that died without one, that its visibility timeout ended.',
   },
   messageGroup: nameOrNull,
   priority: fields.PRIORITY.schema,
@@ -42,7 +55,7 @@ const messageEnd = {
 const handles = list({ type: 'string' })
 const failedHandles = list(
   answer({ receiptHandle: { type: 'string' }, code: { enum: ['stale_receipt', 'invalid_receipt'] } }),
-  '`stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one.',
+  '`stale_receipt`: the claim has ended. `invalid_receipt`: not a handle of this queue.',
 )
 
 export const queueSchemas: Readonly<Record<string, Schema>> = {
@@ -75,7 +88,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
   }),
   SentMany: answer({ messages: list(ref('Sent')) }),
   SentOneOrMany: { oneOf: [ref('Sent'), ref('SentMany')] },
-  ...componentsOf(dto.ReceiveDto),
+  ...componentsOf(dto.ReceiveDto, dto.CycleDto),
   Message: answer({
     id: ref('Id'),
     body: anyJson,
@@ -89,7 +102,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     ...messageEnd,
   }),
   Received: answer({ messages: list(ref('Message')) }),
-  ...componentsOf(dto.ReceiptsDto, dto.ReleaseDto, dto.ExtendDto),
+  ...componentsOf(dto.AckDto, dto.NackDto, dto.ExtendDto),
   AckedReceipts: answer({ acked: handles, failed: failedHandles }),
   NackedReceipts: answer({ nacked: handles, failed: failedHandles }),
   ExtendedReceipts: answer({ extended: handles, failed: failedHandles }),
@@ -128,6 +141,7 @@ export const queue = {
   retentionSeconds: null,
   groupConcurrency: null,
   maxMessages: null,
+  tag: 'W0bS1IIIXjmIVLDc0ZQdMw',
   paused: false,
   createdAt: '2026-11-20T08:30:00.000Z',
 }
@@ -143,27 +157,16 @@ export const queueStatus = {
 
 const deadLetters = {
   ...queueStatus,
-  queue: 'mail-dead',
-  visibilityTimeoutSeconds: 30,
-  maxReceives: 5,
-  deadLetterQueue: null,
-  isDeadLetterQueue: true,
-  counts: { ready: 0, inFlight: 0, delayed: 0, blocked: 0, dead: 0, archived: 0 },
-  oldestAgeSeconds: null,
+  ...{ queue: 'mail-dead', deadLetterQueue: null, isDeadLetterQueue: true, oldestAgeSeconds: null },
 }
 
 export const queuePage = { queues: [queueStatus, deadLetters], nextAfter: null }
 
 export const redrive = { limit: 100 }
-
 export const moved = { moved: 100 }
-
 export const promote = { ids: ['1042'] }
-
 export const promoted = { promoted: 1 }
-
 export const noFields = {}
-
 export const purge = { dryRun: false }
 
 const newMessage = {
@@ -208,11 +211,13 @@ export const received = {
   ],
 }
 
-export const receipts = { receiptHandles: [receiptHandle] }
+export const cycle = { limit: 10, cursor: 'poller' }
 
-export const release = { ...receipts, delaySeconds: 30, error: 'mail server says 451' }
+export const ack = { receiptHandle }
 
-export const extend = { ...receipts, visibilityTimeoutSeconds: 60 }
+export const nack = { receiptHandle, delaySeconds: 30, error: 'mail server says 451' }
+
+export const extend = { receiptHandles: [receiptHandle], visibilityTimeoutSeconds: 60 }
 
 const failed = [{ receiptHandle, code: 'stale_receipt' }]
 

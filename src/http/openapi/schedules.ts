@@ -2,8 +2,8 @@
 import { orNull, ref, type Schema } from '../../fields/field'
 import { MAX_RECEIVES, PRIORITY, VISIBILITY_SECONDS } from '../../fields/queues'
 import { EVERY_SECONDS, MISSED_TICKS } from '../../fields/schedules'
-import { NewScheduleDto } from '../dto/schedules'
-import { answer, anyJson, componentsOf, count, nameOrNull, pageOf, textOrNull, timeOrNull } from './shapes'
+import { NewScheduleDto, ScheduleChangesDto } from '../dto/schedules'
+import { answer, anyJson, componentsOf, count, nameOrNull, pageOf, tag, textOrNull, timeOrNull } from './shapes'
 
 const listed = {
   schedule: ref('Name'),
@@ -35,6 +35,7 @@ const listed = {
     ...textOrNull,
     description: 'Why the next tick could not be sent so far; it is tried again each minute.',
   },
+  tag,
   createdAt: ref('Time'),
 }
 
@@ -45,7 +46,7 @@ function scheduleAnswer(properties: Record<string, Schema>): Schema {
 }
 
 export const scheduleSchemas: Readonly<Record<string, Schema>> = {
-  ...componentsOf(NewScheduleDto),
+  ...componentsOf(NewScheduleDto, ScheduleChangesDto),
   Schedule: scheduleAnswer({ ...listed, body: anyJson }),
   ListedSchedule: scheduleAnswer(listed),
   SchedulePage: pageOf('schedules', 'ListedSchedule'),
@@ -57,6 +58,8 @@ export const newSchedule = {
   timeZone: 'Europe/Berlin',
   body: { report: 'daily' },
 }
+
+export const scheduleChanges = { cron: '0 3 * * *' }
 
 const listedSchedule = {
   schedule: 'nightly-report',
@@ -74,6 +77,7 @@ const listedSchedule = {
   lastTickAt: null,
   lastSentAt: null,
   lastError: null,
+  tag: 'kuH9fHhS1mGCMr0jkNtfWQ',
   createdAt: '2026-11-21T08:30:00.000Z',
 }
 

@@ -27,6 +27,7 @@ const PROBLEM: Schema = {
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string' },
     code: { enum: SERVER_CODES, description: 'A stable word for programs.' },
+    requestId: { type: 'string', description: 'The `X-Request-Id` of the answer, as the log of the server has it.' },
     errors: {
       type: 'array',
       description: 'Every fault of a refused input.',
@@ -41,6 +42,7 @@ const PROBLEM: Schema = {
         oneOf: [{ required: ['pointer'] }, { required: ['parameter'] }],
       },
     },
+    existing: { description: 'Only with `already_exists`: what is there, if the key may see it.' },
   },
   required: ['type', 'title', 'status', 'detail', 'code'],
 }

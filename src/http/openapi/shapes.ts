@@ -24,6 +24,10 @@ export const componentsOf = (...dtos: readonly DtoClass[]): Record<string, Schem
 
 export const count = { type: 'integer', minimum: 0 }
 export const truth = (description: string): Schema => ({ type: 'boolean', description })
+export const tag = {
+  type: 'string',
+  description: 'For `If-Match`: changes with the settings, and with nothing but them.',
+}
 export const anyJson = { description: 'Any JSON value.' }
 export const textOrNull = orNull({ type: 'string' })
 export const nameOrNull = orNull(ref('Name'))

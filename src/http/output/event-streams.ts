@@ -47,7 +47,7 @@ export class EventStreams {
     }
     if (this.stopping?.aborted) throw new RecentnError('draining')
     if (this.#open >= this.#limits.maxStreams) {
-      throw new RecentnError('overloaded', `${this.#open} streams are open`, { retryAfterMs: 5000 })
+      throw new RecentnError('overloaded', `${this.#open} streams are open`, { retryAfterSeconds: 5 })
     }
     this.#open++
     try {

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode, RecentnError } from '../../errors'
 import { traceOf } from '../metrics/traffic'
+import { requestIdOf } from '../request-id'
 import { deliver } from './sending'
 
 type Headers = Record<string, string>
@@ -11,8 +12,8 @@ export function toRecentnError(error: unknown): RecentnError {
   if (error instanceof RecentnError) return error
   // A second copy of this package in the same process throws a class of its own.
   if (error instanceof Error && error.name === 'RecentnError' && Object.hasOwn(ERRORS, (error as RecentnError).code)) {
-    const { code, faults, status, retryAfterMs } = error as RecentnError
-    return new RecentnError(code, error.message, { faults, status, retryAfterMs, cause: error })
+    const { code, faults, status, retryAfterSeconds } = error as RecentnError
+    return new RecentnError(code, error.message, { faults, status, retryAfterSeconds, cause: error })
   }
   return new RecentnError('internal', undefined, { cause: error })
 }
@@ -20,6 +21,13 @@ export function toRecentnError(error: unknown): RecentnError {
 /** Whether the error is reported to the operator: internal errors are, a refusal while the server stops is not. */
 export function isFault(error: RecentnError): boolean {
   return error.status >= 500 && error.code !== 'draining'
+}
+
+/** Refuses a PUT that only creates. `existing`: JSON text of what is there; null where the caller may not see it. */
+export class AlreadyExists extends RecentnError {
+  constructor(readonly existing: string | null) {
+    super('already_exists')
+  }
 }
 
 /** The page that explains each code, below the mount of the router. */
@@ -31,17 +39,20 @@ export function problemType(code: ErrorCode, base = ''): string {
 }
 
 /** The JSON text of a problem for a router mounted at `base`. An internal error (5xx) shows its title only. */
-export function problemText(error: RecentnError, base = ''): string {
+export function problemText(error: RecentnError, base = '', requestId?: string): string {
   const { code, status } = error
   const { title } = ERRORS[code]
-  return JSON.stringify({
+  const existing = error instanceof AlreadyExists ? error.existing : null
+  const text = JSON.stringify({
     type: problemType(code, base),
     title,
     status,
     detail: status >= 500 ? title : error.message,
     code,
+    requestId,
     ...(error.faults.length > 0 && { errors: error.faults }),
   })
+  return existing === null ? text : `${text.slice(0, -1)},"existing":${existing}}`
 }
 
 /** Answers with a problem. If an answer has begun already, closes the connection instead. */
@@ -55,7 +66,7 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
   const { status } = error
   // Express sets it to the mount of the router.
   const { baseUrl = '' } = response.req as { baseUrl?: string }
-  const text = problemText(error, baseUrl)
+  const text = problemText(error, baseUrl, requestIdOf(response.req, response))
   response.writeHead(status, {
     'Content-Type': 'application/problem+json',
     'Content-Length': Buffer.byteLength(text),
@@ -70,6 +81,6 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
 }
 
 /** The header takes whole seconds only. */
-function retrySeconds({ retryAfterMs = 1000 }: RecentnError): number {
-  return Math.max(1, Math.ceil(retryAfterMs / 1000))
+function retrySeconds({ retryAfterSeconds = 1 }: RecentnError): number {
+  return Math.max(1, Math.ceil(retryAfterSeconds))
 }

@@ -36,7 +36,7 @@ export function mustHaveRoomToSend(method: string | undefined, body: string): vo
 }
 
 function tooMuchUnsent(): RecentnError {
-  return new RecentnError('overloaded', 'Too many answers wait for clients to read them', { retryAfterMs: 5000 })
+  return new RecentnError('overloaded', 'Too many answers wait for clients to read them', { retryAfterSeconds: 5 })
 }
 
 /** The body as it waits to be read. Node would keep a long text in addition to its bytes. */

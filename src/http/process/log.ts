@@ -133,7 +133,7 @@ export function accessLog(log: Log): Observer {
         route,
         ...(log.has('debug') && { path: pathOf(request) }),
         status,
-        durationMs: Number(durationText),
+        durationSeconds: Number((durationMs / 1000).toFixed(5)),
         requestId,
         ...(keyId !== null && { keyId }),
         ...(problem !== null && { problem }),

@@ -12,6 +12,7 @@ import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
 import { RecentnError } from '../../errors'
 import { clearTimeout, setTimeout } from '../../real-time'
+import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import { ALONE_MS, byKey, EVERYTHING, type Guard, guardOf } from '../access'
 
@@ -25,21 +26,22 @@ export interface ProcessAccess {
 export function processAccess(store: Store, allowAnonymous: boolean, corsOrigins: readonly string[]): ProcessAccess {
   if (allowAnonymous) return { guard: guardOf('anonymous', store), door: (_request, _response, next) => next() }
   const local = localOnly(corsOrigins)
+  const { keys } = innerOf(store)
   // Asked now, so that the first request need not wait for the database before it is refused.
-  store.keys.exist().catch(() => {})
+  keys.exist().catch(() => {})
   return {
     guard(request, scope, isAlone) {
       if (scope === null) return EVERYTHING
-      const byKeyIf = (exist: boolean) => (exist ? byKey(store.keys, request, scope, isAlone) : EVERYTHING)
-      const known = store.keys.known()
+      const byKeyIf = (exist: boolean) => (exist ? byKey(keys, request, scope, isAlone) : EVERYTHING)
+      const known = keys.known()
       if (known !== null) return byKeyIf(known)
-      const asked = store.keys.exist()
+      const asked = keys.exist()
       return (isAlone ? soon(asked) : asked).then(byKeyIf)
     },
     door(request, response, next) {
       const enter = (exist: boolean) => (exist ? next() : local(request, response, next))
-      const known = store.keys.known()
-      return known === null ? soon(store.keys.exist()).then(enter) : enter(known)
+      const known = keys.known()
+      return known === null ? soon(keys.exist()).then(enter) : enter(known)
     },
   }
 }

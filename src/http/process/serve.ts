@@ -2,8 +2,9 @@
 import { type Config, isLoopback } from '../../config'
 import { RecentnError } from '../../errors'
 import { clearTimeout, delay, performance, setTimeout } from '../../real-time'
+import { innerOf } from '../../store/inner'
 import { openStore } from '../../store/open'
-import type { Store } from '../../store/types'
+import type { Store, StoreOptions } from '../../store/types'
 import { createMetrics } from '../metrics/metrics'
 import { traceOf } from '../metrics/traffic'
 import type { RouterOptions } from '../router'
@@ -45,7 +46,8 @@ class CannotStart extends Error {}
 /** Opens the store and waits for a database server that is not up yet; null if a signal stops the process meanwhile. */
 async function openPatiently(config: Config, stopping: AbortSignal, log: Log): Promise<Store | null> {
   const { databaseUrl: url, tablePrefix, defaultCapacity, poolSize } = config
-  const onBackgroundError = (error: unknown, doing: string) => log.error(`could not ${doing}`, error, { doing })
+  const onBackgroundError: StoreOptions['onBackgroundError'] = (error, work) =>
+    log.error(`failed in the background (${work})`, error, { work })
   const isServer = !url.startsWith('sqlite:')
   const until = performance.now() + PATIENCE_MS
   for (let isLogged = false; !stopping.aborted; ) {
@@ -110,8 +112,8 @@ async function drain(server: Listening, seconds: number, { hurried }: Stopping, 
 }
 
 /** Throws unless the address is a loopback one, there are keys, or everyone is let in on purpose. */
-async function requireKeys({ keys }: Store, { host, allowAnonymous }: Config): Promise<void> {
-  const exist = await keys.exist()
+async function requireKeys(store: Store, { host, allowAnonymous }: Config): Promise<void> {
+  const exist = await innerOf(store).keys.exist()
   if (allowAnonymous || isLoopback(host) || exist) return
   throw new CannotStart(
     `HOST ${host} may be reached by others, and there is no API key yet: make one with "recentn keys create"; ` +

@@ -1,11 +1,10 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: listing feeds, reading their state, dropping and republishing them. */
 import { renderFeed, renderFeedPage } from '../../results/feeds'
-import { isObject } from '../dto/dto'
 import { RepublishDto } from '../dto/feeds'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/feeds'
-import { found, gone, type Route, route } from '../route'
+import { type BodyReader, found, gone, type Route, route } from '../route'
 import { feedInPath, named } from '../subjects'
 import { listing } from './listing'
 
@@ -54,22 +53,8 @@ const drop = route({
 })
 
 /** Selects entries either by keys or by a prefix. */
-const republishing = bodyOf(RepublishDto, example.republish)
-const selectionBody: typeof republishing = {
-  ...republishing,
-  read(body, faults) {
-    const selection = republishing.read(body, faults)
-    const { value } = body
-    const given = isObject(value)
-      ? (['keys', 'prefix'] as const).filter((name) => (value[name] ?? null) !== null)
-      : null
-    if (given?.length === 0) faults.push({ pointer: '', detail: 'must have exactly one of keys and prefix' })
-    if (given?.length === 2) {
-      faults.push({ pointer: '/keys', detail: 'must not be given with prefix' })
-      faults.push({ pointer: '/prefix', detail: 'must not be given with keys' })
-    }
-    return selection
-  },
+const selectionBody: BodyReader<RepublishDto> = {
+  ...bodyOf(RepublishDto, example.republish),
   about: ({ keys, prefix }) =>
     prefix === undefined ? named('entries', keys, { pointer: '/keys' }) : [{ kind: 'entries', prefix }],
 }

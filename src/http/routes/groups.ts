@@ -1,10 +1,10 @@
 /** `/v1/groups` and `/v1/groups/{group}`: listing groups, and their settings. */
 import { renderGroup, renderGroupPage } from '../../results/groups'
-import { NewSettingsDto } from '../dto/groups'
+import { GroupChangesDto, OwnSettingsDto } from '../dto/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
-import { found, gone, type Route, route, stored } from '../route'
+import { found, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import { pathName } from '../subjects'
 import { listing } from './listing'
 
@@ -34,15 +34,18 @@ const get = route({
   summary: 'Read a group: its settings in force, its own settings, and how often it was appended to',
   outcomes: { 200: { description: 'The group.', schema: 'Group', example: example.group } },
   refusals: ['group_not_found'],
-  handle: async (store, { path: { group }, within }) =>
-    renderGroup(found(await store.groups.get(group), 'group_not_found'), within),
+  hasSettings: true,
+  async handle(store, { path: { group }, within }) {
+    const there = found(await store.groups.get(group), 'group_not_found')
+    return settingsAnswer(there, renderGroup(there, within))
+  },
 })
 
 const put = route({
   ...onGroup,
   method: 'put',
   scope: 'admin',
-  body: { ...bodyOf(NewSettingsDto, example.ownSettings), optional: true },
+  body: { ...bodyOf(OwnSettingsDto, example.ownSettings), optional: true },
   id: 'putGroup',
   summary: "Create a group, or replace a group's own settings",
   description:
@@ -56,10 +59,31 @@ const put = route({
       located: 'always',
     },
   },
-  refusals: ['settings_changed'],
-  async handle(store, { path: { group }, body: { replaces, ...settings }, within }) {
-    const settled = await store.groups.put(group, settings, { replaces })
-    return stored(settled.created, renderGroup(settled, within), `/v1/groups/${encodeURIComponent(group)}`)
+  hasSettings: true,
+  handle: (store, { path: { group }, body, within, ...conditions }) =>
+    putSettings(
+      conditions,
+      (options) => store.groups.put(group, body, options),
+      () => store.groups.ensure(group, body),
+      (settled) => renderGroup(settled, within),
+      `/v1/groups/${encodeURIComponent(group)}`,
+    ),
+})
+
+const update = route({
+  ...onGroup,
+  method: 'patch',
+  scope: 'admin',
+  body: bodyOf(GroupChangesDto, example.groupChanges),
+  id: 'updateGroup',
+  summary: "Change some of a group's own settings",
+  description: 'A setting that is left out stays as it is; with null it follows the policy again.',
+  outcomes: { 200: { description: 'The group as it is now.', schema: 'Group', example: example.updated } },
+  refusals: ['group_not_found'],
+  hasSettings: true,
+  async handle(store, { path: { group }, body, within, ifTag }) {
+    const settled = await store.groups.update(group, body, { ifTag })
+    return settingsAnswer(settled, renderGroup(settled, within))
   },
 })
 
@@ -75,4 +99,4 @@ const forget = route({
   handle: async (store, { path: { group } }) => gone(await store.groups.drop(group), 'group_not_found'),
 })
 
-export const groupRoutes: readonly Route[] = [list, get, put, forget]
+export const groupRoutes: readonly Route[] = [list, get, put, update, forget]

@@ -1,6 +1,7 @@
 /** `/livez`, `/readyz` and `/metrics`, for the operator of the process. */
 import { RecentnError } from '../../errors'
 import { clearTimeout, setTimeout } from '../../real-time'
+import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import type { Metrics } from '../metrics/metrics'
 import { type Route, route } from '../route'
@@ -69,7 +70,7 @@ const readyz = (draining?: AbortSignal) =>
     async handle(store) {
       if (draining?.aborted) throw new RecentnError('draining')
       await requireDatabase(store)
-      return store.counts().isDiskFull ? DISK_FULL : OK
+      return innerOf(store).counts().isDiskFull ? DISK_FULL : OK
     },
   })
 

@@ -146,14 +146,14 @@ const recentMany = route({
   tag: 'Items',
   summary: `Read the newest items of up to ${MAX_GROUPS} groups, in the order given`,
   description:
-    'Each group may be given once. The answer stops at about 4 MiB: a group that shows fewer than `limit` items for that ' +
-    'reason has a `nextBefore`; read on with `/v1/groups/{group}/items`.',
+    'Each group may be given once. The answer stops at about 4 MiB. Where a `nextBefore` is not null, read on with ' +
+    '`/v1/groups/{group}/items`.',
   outcomes: { 200: { description: 'One entry for each group.', schema: 'RecentMany', example: example.recentMany } },
   conditional: true,
   async handle(store, { query: { group: groups, ...options } }) {
     const read = { ...options, payloads: formOf(options), maxBytes: MAX_ANSWER_BYTES }
     const pages = await store.groups.recentMany(groups, read)
-    return { status: 200, body: renderRecentMany(pages, options.limit, MAX_ANSWER_BYTES), tag: tagOfAll(pages) }
+    return { status: 200, body: renderRecentMany(pages, MAX_ANSWER_BYTES), tag: tagOfAll(pages) }
   },
 })
 

@@ -1,10 +1,10 @@
 /** `/v1/policies`: the settings of all groups whose names begin with a prefix. */
 import { policyBody } from '../../results/groups'
-import { NewPolicyDto } from '../dto/groups'
+import { PolicyChangesDto, PolicySettingsDto } from '../dto/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
-import { found, gone, type Route, route, stored } from '../route'
+import { found, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import type { Subject } from '../subjects'
 import { listing } from './listing'
 
@@ -31,7 +31,7 @@ const list = listing('policies', {
   schema: 'PolicyPage',
   example: example.policyPage,
   async page(store, query) {
-    const { policies, nextAfter } = await store.groups.listPolicies(query)
+    const { policies, nextAfter } = await store.policies.list(query)
     return JSON.stringify({ policies: policies.map(policyBody), nextAfter })
   },
 })
@@ -44,15 +44,18 @@ const get = route({
   summary: 'Read a policy',
   outcomes: { 200: { description: 'The policy.', schema: 'Policy', example: example.policy } },
   refusals: ['policy_not_found'],
-  handle: async (store, { path: { prefix } }) =>
-    JSON.stringify(policyBody(found(await store.groups.getPolicy(prefix), 'policy_not_found'))),
+  hasSettings: true,
+  async handle(store, { path: { prefix } }) {
+    const policy = found(await store.policies.get(prefix), 'policy_not_found')
+    return settingsAnswer(policy, JSON.stringify(policyBody(policy)))
+  },
 })
 
 const put = route({
   ...onPolicy,
   method: 'put',
   scope: 'admin',
-  body: bodyOf(NewPolicyDto, example.policySettings),
+  body: bodyOf(PolicySettingsDto, example.policySettings),
   id: 'putPolicy',
   creates: 'policies',
   summary: 'Create or replace a policy',
@@ -63,10 +66,32 @@ const put = route({
     200: { description: 'The policy was replaced.', schema: 'Policy', example: example.policy },
     201: { description: 'The policy was created.', schema: 'Policy', example: example.policy, located: 'always' },
   },
-  refusals: ['settings_changed', 'too_many'],
-  async handle(store, { path: { prefix }, body: { replaces, ...settings } }) {
-    const policy = await store.groups.putPolicy(prefix, settings, { replaces })
-    return stored(policy.created, JSON.stringify(policyBody(policy)), `/v1/policies/${encodeURIComponent(prefix)}`)
+  refusals: ['too_many'],
+  hasSettings: true,
+  handle: (store, { path: { prefix }, body, ...conditions }) =>
+    putSettings(
+      conditions,
+      (options) => store.policies.put(prefix, body, options),
+      () => store.policies.ensure(prefix, body),
+      (policy) => JSON.stringify(policyBody(policy)),
+      `/v1/policies/${encodeURIComponent(prefix)}`,
+    ),
+})
+
+const update = route({
+  ...onPolicy,
+  method: 'patch',
+  scope: 'admin',
+  body: bodyOf(PolicyChangesDto, example.policyChanges),
+  id: 'updatePolicy',
+  summary: 'Change some settings of a policy',
+  description: 'A setting that is left out stays as it is.',
+  outcomes: { 200: { description: 'The policy as it is now.', schema: 'Policy', example: example.policy } },
+  refusals: ['policy_not_found'],
+  hasSettings: true,
+  async handle(store, { path: { prefix }, body, ifTag }) {
+    const policy = await store.policies.update(prefix, body, { ifTag })
+    return settingsAnswer(policy, JSON.stringify(policyBody(policy)))
   },
 })
 
@@ -79,7 +104,7 @@ const remove = route({
   description: 'Its groups follow the next shorter prefix, or the defaults.',
   outcomes: { 204: { description: 'The policy is deleted.' } },
   refusals: ['policy_not_found'],
-  handle: async (store, { path: { prefix } }) => gone(await store.groups.deletePolicy(prefix), 'policy_not_found'),
+  handle: async (store, { path: { prefix } }) => gone(await store.policies.drop(prefix), 'policy_not_found'),
 })
 
-export const policyRoutes: readonly Route[] = [list, get, put, remove]
+export const policyRoutes: readonly Route[] = [list, get, put, update, remove]

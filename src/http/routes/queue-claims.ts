@@ -1,11 +1,11 @@
 /**
- * `/v1/queues/{queue}/receive`, `delete`, `release` and `extend`: claiming messages, and ending or extending claims.
+ * `/v1/queues/{queue}/receive`, `cycle`, `ack`, `nack` and `extend`: claiming messages, and ending or extending claims.
  */
 import { renderMessages } from '../../results/queues'
-import { ExtendDto, ReceiptsDto, ReceiveDto, ReleaseDto } from '../dto/queues'
+import { AckDto, CycleDto, ExtendDto, NackDto, ReceiveDto } from '../dto/queues'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'
-import { type Route, route } from '../route'
+import { type Answer, NO_CONTENT, type Route, route } from '../route'
 import { onQueue } from './queues'
 
 /** The routes of the messages of a queue that have been, or will be, received. */
@@ -34,56 +34,80 @@ const receive = route({
     renderMessages(await store.queues.receive(queue, { ...body, bodies: 'text', signal })),
 })
 
-const settle = route({
+const cycle = route({
   ...onClaims,
-  path: `${onQueue.path}/ack`,
-  body: bodyOf(ReceiptsDto, example.receipts),
-  id: 'ackMessages',
-  summary: 'Delete or archive received messages: their work is done',
-  outcomes: {
-    200: {
-      description: 'The deleted messages, and the handles that had no effect.',
-      schema: 'AckedReceipts',
-      example: example.ackedReceipts,
-    },
-  },
-  handle: async (store, { path: { queue }, body }) =>
-    JSON.stringify(await store.queues.ackMany(queue, body.receiptHandles)),
+  path: `${onQueue.path}/cycle`,
+  body: { ...bodyOf(CycleDto, example.cycle), optional: true },
+  id: 'cycleMessages',
+  summary: 'Claim the next messages behind a stored cursor, by id, over and over',
+  description: 'Receivers that share a cursor get batch after batch. After the last message it begins again.',
+  outcomes: { 200: { description: 'The messages; may be empty.', schema: 'Received', example: example.received } },
+  waits: true,
+  handle: async (store, { path: { queue }, body, signal }) =>
+    renderMessages(await store.queues.cycle(queue, { ...body, bodies: 'text', signal })),
 })
 
-const release = route({
-  ...onClaims,
+async function settled(
+  { receiptHandle, receiptHandles }: AckDto,
+  one: (handle: string) => Promise<void>,
+  many: (handles: readonly string[]) => Promise<object>,
+): Promise<Answer | string> {
+  if (receiptHandles !== undefined) return JSON.stringify(await many(receiptHandles))
+  await one(receiptHandle as string)
+  return NO_CONTENT
+}
+
+const onReceipts = { ...onClaims, refusals: ['queue_not_found', 'stale_receipt', 'invalid_receipt'] } as const
+
+const ofMany = (schema: string, shown: unknown) => ({
+  200: { description: 'For `receiptHandles`: those that counted, and those that did not.', schema, example: shown },
+  204: { description: 'For `receiptHandle`: it counted.' },
+})
+
+const ack = route({
+  ...onReceipts,
+  path: `${onQueue.path}/ack`,
+  body: bodyOf(AckDto, example.ack),
+  id: 'ackMessages',
+  summary: 'Acknowledge received messages: they are done, and are removed or archived',
+  outcomes: ofMany('AckedReceipts', example.ackedReceipts),
+  handle: ({ queues }, { path: { queue }, body }) =>
+    settled(
+      body,
+      (handle) => queues.ack(queue, handle),
+      (handles) => queues.ackMany(queue, handles),
+    ),
+})
+
+const nack = route({
+  ...onReceipts,
   path: `${onQueue.path}/nack`,
-  body: bodyOf(ReleaseDto, example.release),
+  body: bodyOf(NackDto, example.nack),
   id: 'nackMessages',
-  summary: 'Release received messages: their work failed, and is tried again after a delay, or never',
-  description: 'A message becomes dead if it has been received `maxReceives` times, or is released with `dead`.',
-  outcomes: {
-    200: {
-      description: 'The released messages, and the handles that had no effect.',
-      schema: 'NackedReceipts',
-      example: example.nackedReceipts,
-    },
-  },
-  handle: async (store, { path: { queue }, body: { receiptHandles, ...options } }) =>
-    JSON.stringify(await store.queues.nackMany(queue, receiptHandles, options)),
+  summary: 'Return received messages: they failed, and are handed out again after a delay, or never',
+  description: 'A message becomes dead if it has been received `maxReceives` times, or with `dead`.',
+  outcomes: ofMany('NackedReceipts', example.nackedReceipts),
+  handle: ({ queues }, { path: { queue }, body }) =>
+    settled(
+      body,
+      (handle) => queues.nack(queue, handle, body),
+      (handles) => queues.nackMany(queue, handles, body),
+    ),
 })
 
 const extend = route({
-  ...onClaims,
+  ...onReceipts,
   path: `${onQueue.path}/extend`,
   body: bodyOf(ExtendDto, example.extend),
   id: 'extendMessages',
   summary: 'Extend the claims of received messages, counted from now',
-  outcomes: {
-    200: {
-      description: 'The extended messages, and the handles that had no effect.',
-      schema: 'ExtendedReceipts',
-      example: example.extendedReceipts,
-    },
-  },
-  handle: async (store, { path: { queue }, body: { receiptHandles, visibilityTimeoutSeconds } }) =>
-    JSON.stringify(await store.queues.extendMany(queue, receiptHandles, { visibilityTimeoutSeconds })),
+  outcomes: ofMany('ExtendedReceipts', example.extendedReceipts),
+  handle: ({ queues }, { path: { queue }, body }) =>
+    settled(
+      body,
+      (handle) => queues.extend(queue, handle, body),
+      (handles) => queues.extendMany(queue, handles, body),
+    ),
 })
 
-export const claimRoutes: readonly Route[] = [receive, settle, release, extend]
+export const claimRoutes: readonly Route[] = [receive, cycle, ack, nack, extend]

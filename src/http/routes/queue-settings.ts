@@ -4,7 +4,7 @@ import { renderQueue } from '../../results/queues'
 import { NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../dto/queues'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'
-import { type BodyReader, gone, type Route, route, stored } from '../route'
+import { type BodyReader, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import { named, type Subject } from '../subjects'
 import { onQueue } from './queues'
 
@@ -20,7 +20,6 @@ const settingsBody: BodyReader<QueueSettingsDto> = {
 }
 
 const onSettings = { ...onQueue, scope: 'admin' } as const
-const locationOf = (queue: string) => `/v1/queues/${encodeURIComponent(queue)}`
 
 const put = route({
   ...onSettings,
@@ -30,18 +29,24 @@ const put = route({
   creates: 'queues',
   summary: 'Create a queue, or replace all of its settings',
   description:
-    'A setting that is left out gets its default; a paused queue stays paused. To create a queue only if it does not ' +
-    'exist, use `ensureQueue`; to change some settings, `updateQueue`. If the dead-letter queue does not exist, the answer is 400 ' +
-    'with the code `queue_not_found`.',
+    'A setting that is left out gets its default; a paused queue stays paused. With `If-None-Match: *`, for which the scope ' +
+    '`queue` suffices, an existing queue stays as it is; the server logs a warning if it has other settings. Use it where an ' +
+    'operator owns the settings. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
   outcomes: {
     200: { description: 'The settings were replaced.', schema: 'Queue', example: example.queue },
     201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
   },
-  refusals: ['dead_letter_cycle', 'too_many'],
-  async handle(store, { path: { queue }, body, within }) {
-    const put = await store.queues.put(queue, body)
-    return stored(put.created, renderQueue(put, within), locationOf(queue))
-  },
+  refusals: ['dead_letter_queue_not_found', 'dead_letter_cycle', 'too_many'],
+  hasSettings: true,
+  ensureScope: 'queue',
+  handle: (store, { path: { queue }, body, within, ...conditions }) =>
+    putSettings(
+      conditions,
+      (options) => store.queues.put(queue, body, options),
+      () => store.queues.ensure(queue, body),
+      (settled) => renderQueue(settled, within),
+      `/v1/queues/${encodeURIComponent(queue)}`,
+    ),
 })
 
 const drop = route({
@@ -68,35 +73,14 @@ const update = route({
   id: 'updateQueue',
   summary: 'Change some settings of a queue',
   description:
-    'A setting that is left out stays as it is; `{}` changes nothing. If the dead-letter queue does not exist, the answer is ' +
-    '400 with the code `queue_not_found`. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
+    'A setting that is left out stays as it is; `{}` changes nothing. A `deadLetterQueue` outside of the prefix of the key is ' +
+    'shown as null.',
   outcomes: { 200: { description: 'The queue as it is now.', schema: 'Queue', example: example.queue } },
-  refusals: ['queue_not_found', 'dead_letter_cycle'],
-  handle: async (store, { path: { queue }, body, within }) =>
-    renderQueue(await store.queues.update(queue, body), within),
-})
-
-const ensure = route({
-  ...onSettings,
-  method: 'post',
-  path: `${onQueue.path}/ensure`,
-  scope: 'queue',
-  body: settingsBody,
-  id: 'ensureQueue',
-  creates: 'queues',
-  summary: 'Create a queue if it does not exist',
-  description:
-    'For the start of an app: an existing queue stays as it is, and the server logs a warning if it has other settings than ' +
-    'those given. Use `putQueue` where the app owns the settings, `ensureQueue` where its operator does. The body is the same. ' +
-    'A `deadLetterQueue` outside of the prefix of the key is shown as null.',
-  outcomes: {
-    200: { description: 'The queue existed already, and is unchanged.', schema: 'Queue', example: example.queue },
-    201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
-  },
-  refusals: ['too_many'],
-  async handle(store, { path: { queue }, body, within }) {
-    const ensured = await store.queues.ensure(queue, body)
-    return stored(ensured.created, renderQueue(ensured, within), locationOf(queue))
+  refusals: ['queue_not_found', 'dead_letter_queue_not_found', 'dead_letter_cycle'],
+  hasSettings: true,
+  async handle(store, { path: { queue }, body, within, ifTag }) {
+    const changed = await store.queues.update(queue, body, { ifTag })
+    return settingsAnswer(changed, renderQueue(changed, within))
   },
 })
 
@@ -128,4 +112,4 @@ const resume = route({
   handle: async (store, { path: { queue }, within }) => renderQueue(await store.queues.resume(queue), within),
 })
 
-export const queueSettingsRoutes: readonly Route[] = [put, drop, update, ensure, pause, resume]
+export const queueSettingsRoutes: readonly Route[] = [put, drop, update, pause, resume]

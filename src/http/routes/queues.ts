@@ -5,7 +5,7 @@ import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { deleted } from '../openapi/groups'
 import * as example from '../openapi/queues'
-import { found, type Route, route } from '../route'
+import { found, type Route, route, settingsAnswer } from '../route'
 import { pathName } from '../subjects'
 import { listing } from './listing'
 
@@ -37,8 +37,11 @@ const get = route({
   summary: 'Read a queue: its settings, the number of messages in each state, and the age of the oldest',
   outcomes: { 200: { description: 'The queue.', schema: 'QueueStatus', example: example.queueStatus } },
   refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, within }) =>
-    renderQueueStatus(found(await store.queues.get(queue), 'queue_not_found'), within),
+  hasSettings: true,
+  async handle(store, { path: { queue }, within }) {
+    const status = found(await store.queues.get(queue), 'queue_not_found')
+    return settingsAnswer(status, renderQueueStatus(status, within))
+  },
 })
 
 const redrive = route({

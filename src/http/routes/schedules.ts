@@ -1,13 +1,11 @@
 /** `/v1/schedules` and `/v1/schedules/{schedule}`: what is sent to queues again and again. */
-import { timingFaults } from '../../fields/schedules'
 import type { Schedule } from '../../repositories/schedules/types'
 import { renderSchedule, renderSchedulePage } from '../../results/schedules'
-import { isObject } from '../dto/dto'
-import { NewScheduleDto } from '../dto/schedules'
+import { NewScheduleDto, ScheduleChangesDto } from '../dto/schedules'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/schedules'
-import { found, gone, type Route, route, stored } from '../route'
+import { found, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import { named, pathName, type Subject } from '../subjects'
 import { listing } from './listing'
 
@@ -26,8 +24,10 @@ const onStored = {
 }
 
 /** A caller that may not see a queue may not see what is scheduled into it. */
-const seen = (schedule: Schedule | null, within: string | null) =>
+const seen = <S extends Schedule>(schedule: S | null, within: string | null): S | null =>
   schedule?.queue.startsWith(within ?? '') ? schedule : null
+/** REST never parses bodies. */
+const asText = { bodies: 'text' } as const
 
 const list = listing('schedules', {
   id: 'listSchedules',
@@ -39,7 +39,7 @@ const list = listing('schedules', {
   example: example.schedulePage,
   alsoAbout: [anyQueue],
   page: async (store, query, within) =>
-    renderSchedulePage(await store.queues.schedules({ ...query, queuePrefix: within ?? undefined })),
+    renderSchedulePage(await store.schedules.list({ ...query, queuePrefix: within ?? undefined })),
 })
 
 const get = route({
@@ -50,30 +50,19 @@ const get = route({
   summary: 'Read a schedule: what it sends, its last tick and its next',
   outcomes: { 200: { description: 'The schedule.', schema: 'Schedule', example: example.schedule } },
   refusals: ['schedule_not_found'],
+  hasSettings: true,
   async handle(store, { path: { schedule }, within }) {
-    const there = seen(await store.queues.getSchedule(schedule, { bodies: 'text' }), within)
-    return renderSchedule(found(there, 'schedule_not_found'))
+    const there = found(seen(await store.schedules.get(schedule, asText), within), 'schedule_not_found')
+    return settingsAnswer(there, renderSchedule(there))
   },
 })
-
-const definition = bodyOf(NewScheduleDto, example.newSchedule)
-const newSchedule: typeof definition = {
-  ...definition,
-  read(json, faults) {
-    const before = faults.length
-    const read = definition.read(json, faults)
-    // The store refuses these. It is not asked where there are others, and an answer names all of them.
-    if (faults.length > before && isObject(json.value)) for (const fault of timingFaults(json.value)) faults.push(fault)
-    return read
-  },
-}
 
 const put = route({
   ...onSchedule,
   method: 'put',
   scope: 'admin',
   body: {
-    ...newSchedule,
+    ...bodyOf(NewScheduleDto, example.newSchedule),
     about: ({ queue }) => named('queues', [queue], { pointer: '/queue' }),
   },
   id: 'putSchedule',
@@ -81,20 +70,43 @@ const put = route({
   summary: 'Create a schedule, or replace it',
   description:
     'While `cron`, `everySeconds` and `timeZone` stay the same, the next tick stays too. Each tick is sent once, however ' +
-    'many processes run. If the queue does not exist, the answer is 400 with the code `queue_not_found`.',
+    'many processes run. If the queue does not exist, the answer is 404 with the code `queue_not_found`.',
   outcomes: {
     200: { description: 'The schedule was replaced.', schema: 'Schedule', example: example.schedule },
     201: { description: 'The schedule was created.', schema: 'Schedule', example: example.schedule, located: 'always' },
   },
-  refusals: ['too_many'],
-  async handle(store, { path: { schedule }, body }) {
-    const put = await store.queues.schedule(schedule, body)
-    // The body as it came: parsed, its numbers would be rounded.
-    return stored(
-      put.created,
-      renderSchedule({ ...put, body: body.body }),
+  refusals: ['queue_not_found', 'too_many'],
+  hasSettings: true,
+  handle: (store, { path: { schedule }, body, within, ...conditions }) =>
+    putSettings(
+      conditions,
+      (options) => store.schedules.put(schedule, body, { ...options, ...asText }),
+      () => store.schedules.ensure(schedule, body, asText),
+      (there) => (seen(there, within) ? renderSchedule(there) : null),
       `/v1/schedules/${encodeURIComponent(schedule)}`,
-    )
+    ),
+})
+
+const update = route({
+  ...onStored,
+  method: 'patch',
+  scope: 'admin',
+  body: {
+    ...bodyOf(ScheduleChangesDto, example.scheduleChanges),
+    about: ({ queue }) => named('queues', [queue], { pointer: '/queue' }),
+  },
+  id: 'updateSchedule',
+  summary: 'Change some of what a schedule sends, or when',
+  description:
+    'What is left out stays as it is. From `cron` to an interval: `{ "cron": null, "everySeconds": 60 }`. While `cron`, ' +
+    '`everySeconds` and `timeZone` stay the same, the next tick stays too.',
+  outcomes: { 200: { description: 'The schedule as it is now.', schema: 'Schedule', example: example.schedule } },
+  refusals: ['schedule_not_found', 'queue_not_found'],
+  hasSettings: true,
+  async handle(store, { path: { schedule }, body, within, ifTag }) {
+    if (within !== null) found(seen(await store.schedules.get(schedule, asText), within), 'schedule_not_found')
+    const changed = await store.schedules.update(schedule, body, { ifTag, ...asText })
+    return settingsAnswer(changed, renderSchedule(changed))
   },
 })
 
@@ -108,9 +120,9 @@ const drop = route({
   outcomes: { 204: { description: 'The schedule has ended.' } },
   refusals: ['schedule_not_found'],
   async handle(store, { path: { schedule }, within }) {
-    if (within !== null) found(seen(await store.queues.getSchedule(schedule), within), 'schedule_not_found')
-    return gone(await store.queues.unschedule(schedule), 'schedule_not_found')
+    if (within !== null) found(seen(await store.schedules.get(schedule, asText), within), 'schedule_not_found')
+    return gone(await store.schedules.drop(schedule), 'schedule_not_found')
   },
 })
 
-export const scheduleRoutes: readonly Route[] = [list, get, put, drop]
+export const scheduleRoutes: readonly Route[] = [list, get, put, update, drop]

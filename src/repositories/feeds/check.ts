@@ -57,10 +57,7 @@ export function checkedSelection(
       if (detail !== null) faults.push({ pointer: `/keys/${index}`, detail })
     }
   }
-  if ((keys === undefined) === (prefix === undefined)) {
-    faults.push({ pointer: '', detail: 'must have exactly one of keys and prefix' })
-  }
-  refuse(faults)
+  refuse([...faults, ...fields.selectionFaults({ keys, prefix })])
   return keys === undefined ? { prefix: prefix as string } : { keys }
 }
 

@@ -11,7 +11,7 @@ import type { TableColumn } from '../../database/table-parts'
 import { invalidInput, RecentnError } from '../../errors'
 import { faultsOf, optionRules } from '../../fields/field'
 import { option } from '../../fields/options'
-import { nameFault } from '../../fields/rules'
+import { nameFault, SIGNAL } from '../../fields/rules'
 import { JsonText, jsonFault } from '../../json'
 import { asEntry } from '../../results/feeds'
 import { chunksOf } from '../chunks'
@@ -120,6 +120,7 @@ const FOLLOW_RULES = optionRules<FollowOptions>({
   syncColumn: checkedWithTheTable,
   key: checkedWithTheTable,
   value: checkedWithTheTable,
+  signal: SIGNAL,
 })
 
 const TRIGGER_RULES = optionRules<Pick<FollowOptions, 'syncColumn'>>({ syncColumn: checkedWithTheTable })

@@ -4,6 +4,7 @@
 import type { EntityTarget, ObjectLiteral } from 'typeorm'
 import type { JsonText } from '../../json'
 import type { AsJson } from '../../schema'
+import type { Running } from '../../shared/running'
 import type { Page } from '../types'
 
 /** One key of a feed and its latest value. */
@@ -180,13 +181,13 @@ export interface FollowOptions<Row extends FollowedRow = FollowedRow> {
   key: string
   /** The value: one property or column, several as an object, or the function's result. Default: all of them. */
   value?: string | readonly string[] | ((row: Row) => unknown) | undefined
+  /** Stops it when it is aborted, as `stop()`. */
+  signal?: AbortSignal | undefined
 }
 
-/** A followed table. */
-export interface Followed {
+/** A followed table. `stop` ends publishing and serving it in this process. */
+export interface Followed extends Running {
   readonly feed: string
-  /** Ends publishing and serving the table in this process. */
-  stop(): void
 }
 
 /** A row of a followed table. */

@@ -44,6 +44,4 @@ export interface Keys {
   list(options?: Page): Promise<KeyPage>
   /** Revokes the key. Every process refuses it within 5 seconds. False when no key has this id. */
   revoke(id: string): Promise<boolean>
-  /** Whether any key was ever created; a revoked key counts. */
-  exist(): Promise<boolean>
 }

@@ -9,7 +9,7 @@ import { notFound, type QueueHead } from './heads'
 import type { MessageToSend, SendRequest } from './rows'
 
 /** After this time a send to a full queue may be tried again. */
-const FULL_MS = 5000
+const FULL_SECONDS = 5
 
 /** A message of the transaction: to be sent, or a duplicate of another message. */
 export interface OutgoingMessage extends DedupCandidate {
@@ -65,7 +65,7 @@ async function roomsIn(tx: Tx, heads: Iterable<QueueHead>): Promise<Map<bigint, 
 
 function queueFull({ queue, maxMessages }: QueueHead): RecentnError {
   const detail = `The queue ${JSON.stringify(queue)} has as many messages as its maxMessages allows: ${maxMessages}`
-  return new RecentnError('queue_full', detail, { retryAfterMs: FULL_MS })
+  return new RecentnError('queue_full', detail, { retryAfterSeconds: FULL_SECONDS })
 }
 
 function outgoing(head: QueueHead, row: MessageToSend): OutgoingMessage {

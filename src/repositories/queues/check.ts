@@ -4,19 +4,23 @@ import { addFaults, addListFaults, argumentFaults, faultsOf, Judged, refuse, sur
 import * as fields from '../../fields/queues'
 import { ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf, sureText } from '../../json'
+import { ifTagFaults } from '../settings'
+import type { IfTag } from '../types'
 import { storedLimit } from './heads'
 import type { RedriveLimits } from './redrive'
 import type { MessageToSend, SendRequest } from './rows'
-import type { Release } from './settle'
+import type { Nack } from './settle'
 import type {
+  CycleOptions,
   DryRun,
+  ExtendOptions,
+  MessageRef,
+  NackOptions,
   NewMessage,
   PeekOptions,
-  Queue,
   QueueSettings,
   ReceiveOptions,
   RedriveOptions,
-  ReleaseOptions,
   SendOptions,
 } from './types'
 
@@ -24,8 +28,8 @@ export function checkQueue(queue: unknown): void {
   refuse(nameFaults('queue', queue))
 }
 
-export function checkSettings(queue: unknown, settings: QueueSettings): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS_RULES)])
+export function checkSettings(queue: unknown, settings: QueueSettings, options: IfTag = {}): void {
+  refuse([...nameFaults('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS_RULES), ...ifTagFaults(options)])
 }
 
 export function checkedSend(queue: unknown, body: unknown, options: SendOptions): SendRequest {
@@ -83,34 +87,56 @@ function attributesText(attributes: NewMessage['attributes']): string | null {
   return attributes && Object.keys(attributes).length > 0 ? JSON.stringify({ ...attributes }) : null
 }
 
-export function checkReceive(queue: unknown, options: ReceiveOptions): void {
+export function checkedReceive(queue: unknown, options: ReceiveOptions): ReceiveOptions {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.RECEIVE_RULES)])
+  return options
 }
 
-/** 1 to 1,000 handles; what is no handle at all is an outcome of its own, not a fault. */
-export function checkedHandles(queue: unknown, handles: string | readonly string[]): readonly string[] {
+export function checkedCycle(queue: unknown, options: CycleOptions): ReceiveOptions {
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.CYCLE_RULES)])
+  return options
+}
+
+/** The handles of 1 to 1,000 messages; a text that is no handle is an outcome of its own, not a fault. */
+export function checkedHandles(queue: unknown, messages: readonly MessageRef[]): readonly string[] {
   const faults = nameFaults('queue', queue)
-  const list = typeof handles === 'string' ? [handles] : handles
-  if (!Array.isArray(list) || list.length < 1 || list.length > MAX_BATCH) {
-    faults.push({ pointer: '/receiptHandles', detail: `must be a receipt handle, or a list of 1 to ${MAX_BATCH}` })
-  } else {
-    for (const [index, handle] of list.entries()) {
-      if (typeof handle !== 'string') faults.push({ pointer: `/receiptHandles/${index}`, detail: 'must be a string' })
-    }
+  const isList = Array.isArray(messages) && messages.length >= 1 && messages.length <= MAX_BATCH
+  const handles = isList ? messages.map(receiptHandleOf) : []
+  if (!isList) {
+    faults.push({
+      pointer: '/receiptHandles',
+      detail: `must be a list of 1 to ${MAX_BATCH} messages or receipt handles`,
+    })
+  }
+  for (const [index, handle] of handles.entries()) {
+    if (typeof handle !== 'string') faults.push({ pointer: `/receiptHandles/${index}`, detail: NO_HANDLE })
   }
   refuse(faults)
-  return list
+  return handles
 }
 
-export function checkedRelease(options: ReleaseOptions): Release {
-  refuse(faultsOf(options, fields.RELEASE_RULES))
+const NO_HANDLE = 'must be a message or its receipt handle'
+
+export function checkedHandle(queue: unknown, message: MessageRef): string {
+  const handle = receiptHandleOf(message)
+  const isText = typeof handle === 'string'
+  refuse([...nameFaults('queue', queue), ...(isText ? [] : [{ pointer: '/receiptHandle', detail: NO_HANDLE }])])
+  return handle
+}
+
+function receiptHandleOf(message: MessageRef): string {
+  return typeof message === 'string' ? message : message?.receiptHandle
+}
+
+export function checkedNack(options: NackOptions): Nack {
+  refuse(faultsOf(options, fields.NACK_RULES))
   const { delaySeconds = 0, error, dead = false } = options
   const said = error ? Array.from(error.toWellFormed()).slice(0, fields.MAX_ERROR_CHARACTERS).join('') : null
   return { delayMs: delaySeconds * 1000, error: said, dead }
 }
 
 /** The visibility in milliseconds. */
-export function checkedExtend(options: { visibilityTimeoutSeconds: number }): number {
+export function checkedExtend(options: ExtendOptions): number {
   refuse(faultsOf(options, fields.EXTEND_RULES))
   return options.visibilityTimeoutSeconds * 1000
 }
@@ -135,20 +161,4 @@ export function checkPromote(queue: unknown, ids: readonly bigint[]): void {
 export function checkedRedrive(queue: unknown, options: RedriveOptions): RedriveLimits {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.REDRIVE_RULES)])
   return { limit: options.limit ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '', ids: options.ids ?? null }
-}
-
-const MAX_WARNED = 100
-/** Queues of which the process has warned. */
-const warned = new Set<string>()
-
-/** Warns if the queue that was ensured has other settings than those that were given. */
-export function warnOfOthers(queue: Queue, settings: QueueSettings): void {
-  const others = Object.entries(settings).filter(
-    ([name, value]) => value !== undefined && queue[name as keyof Queue] !== value,
-  )
-  if (others.length === 0 || warned.has(queue.queue) || warned.size >= MAX_WARNED) return
-  warned.add(queue.queue)
-  const list = others.map(([name, value]) => `${name} is ${queue[name as keyof Queue]}, not ${value}`).join(', ')
-  const text = `The queue ${JSON.stringify(queue.queue)} that recentn ensured exists with other settings: ${list}`
-  process.emitWarning(`${text}. They stay; put replaces them`, { code: 'RECENTN_QUEUE_SETTINGS' })
 }

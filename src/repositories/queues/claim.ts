@@ -17,7 +17,6 @@ import { hasWork, lookAt, promoteSeen, type QueueLook } from './promote'
 import { type ClaimedMessages, type ClaimedRow, messageColumns, STATE, urgencyOf } from './rows'
 import { giveBack } from './settle'
 import { lookSeconds, newClaimNumber } from './transitions'
-import type { ReceiveOrder } from './types'
 
 /** A further receive within this time does not look for due messages again. */
 const LOOK_MS = 100
@@ -26,9 +25,8 @@ export interface ReceiveRequest {
   queue: string
   limit: number
   visibilityTimeoutSeconds: number | undefined
-  order: ReceiveOrder
-  /** For a cycle; otherwise empty. */
-  cursor: string
+  /** For a cycle; null for what comes by priority. */
+  cursor: string | null
   signal: AbortSignal | undefined
   /**
    * If nobody has looked lately, or the last look has shown that nothing was ready, it looks first, and claims only where
@@ -48,9 +46,11 @@ export async function receiveTogether(
 ): Promise<(ClaimedMessages | null)[]> {
   const first = requests[0] as ReceiveRequest
   if (wantedBy(requests) === 0) return requests.map(() => null)
-  const claim = first.order === 'cycle' ? claimNext : claimReady
+  const { cursor } = first
   const mayLook = requests.some((request) => request.mayLook)
-  const { head, rows } = await claim(session, memory, { ...first, limit: wantedBy(requests), mayLook })
+  const all = { ...first, limit: wantedBy(requests), mayLook }
+  const claimed = cursor === null ? claimReady(session, memory, all) : claimNext(session, memory, { ...all, cursor })
+  const { head, rows } = await claimed
   // Further callers may leave while messages are given back.
   for (let wanted = wantedBy(requests); rows.length > wanted; wanted = wantedBy(requests)) {
     await giveBack(session, memory, first.queue, rows.splice(wanted)).catch(() => {})

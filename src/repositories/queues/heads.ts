@@ -7,6 +7,7 @@
 import type { Parameter, Reader, Row, Statement, StatementAnswer, Tx } from '../../database/engine'
 import { placeholders } from '../../database/engine'
 import { RecentnError } from '../../errors'
+import { settingsTag } from '../settings'
 import type { OnDelete, Queue } from './types'
 
 /** The shortest visibility of a queue's messages before any message has asked for a shorter one. */
@@ -202,9 +203,17 @@ export function notFound(queue: string): RecentnError {
   return new RecentnError('queue_not_found', `There is no queue ${JSON.stringify(queue)}: create it with "ensure"`)
 }
 
+/** A queue that is made again has another tag. It names the dead-letter queue by its id: a caller may not know its name. */
+export function tagOf({ id, deadLetterQueueId: letters, ...head }: QueueHead): string {
+  const { visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages } = head
+  const settings = [visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages]
+  return settingsTag([String(id), letters === null ? null : String(letters), ...settings])
+}
+
 export function queueOf(head: QueueHead, deadLetterQueue: string | null): Queue {
   return {
     queue: head.queue,
+    tag: tagOf(head),
     visibilityTimeoutSeconds: head.visibilityTimeoutSeconds,
     maxReceives: limitOf(head.maxReceives),
     deadLetterQueue,

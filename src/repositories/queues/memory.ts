@@ -32,7 +32,7 @@ const QUICK_MS = 100
 /** Counts that are reported may be 5 seconds old; the rest is for the counting itself. */
 const COUNTS_MS = 4000
 
-type QueueCount = `messages${'Sent' | 'Deduplicated' | 'Received' | 'Deleted' | 'Released' | 'Extended'}`
+type QueueCount = `messages${'Sent' | 'Deduplicated' | 'Received' | 'Acked' | 'Nacked' | 'Extended'}`
 
 export class QueueMemory {
   /** A store's, of what is committed. */

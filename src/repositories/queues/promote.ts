@@ -213,7 +213,7 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   const given = await givePlaces(tx, free, groups)
   await sayRanOut(tx, dead)
   await makeDead(tx, target, dead, nowMs, memory, given.blocked)
-  // The receipt stays: until another receiver claims the message, its last receiver may still delete it.
+  // The receipt stays: until another receiver claims the message, its last receiver may still acknowledge it.
   await makeReady(tx, head, ready, '', memory, given.blocked)
   await makeNextReady(tx, given, memory)
   return { moved: free.length, more: rows.length >= BATCH && letters !== 'in use' && busy.size === 0 }

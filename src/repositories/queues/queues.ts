@@ -6,10 +6,12 @@
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { type Fault, RecentnError } from '../../errors'
-import { DEFAULT_MAX_RECEIVES } from '../../fields/queues'
+import { QUEUE_DEFAULTS } from '../../fields/queues'
 import { asQueue } from '../../results/queues'
 import { nameRange } from '../name-range'
 import { REMINDED, remindAtOnce } from '../reminders'
+import { checkTag, givenOf } from '../settings'
+import type { IfTag } from '../types'
 import { limitColumns } from './group-limit'
 import {
   headColumns,
@@ -23,6 +25,7 @@ import {
   readHead,
   readHeadById,
   storedLimit,
+  tagOf,
 } from './heads'
 import type { QueueMemory } from './memory'
 import { clearDropped } from './removal'
@@ -49,20 +52,16 @@ export async function namedHead(reader: Reader, queue: string): Promise<NamedHea
   return { head, deadLetterQueue: letters?.head.queue ?? null, isDeadLetterQueue: source !== undefined }
 }
 
-const DEFAULTS = {
-  visibilityTimeoutSeconds: 30,
-  maxReceives: DEFAULT_MAX_RECEIVES,
-  deadLetterQueue: null,
-  onDelete: 'remove',
-  retentionSeconds: null,
-  groupConcurrency: null,
-  maxMessages: null,
-} as const satisfies Required<QueueSettings>
-
 /** Creates the queue, or replaces all of its settings; a paused queue stays paused. */
-export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue & { created: boolean }> {
+export async function putQueue(
+  tx: Tx,
+  queue: string,
+  settings: QueueSettings,
+  options: IfTag,
+): Promise<Queue & { created: boolean }> {
   const before = await lockQueue(tx, queue)
-  const all = { ...DEFAULTS, ...givenOf(settings) }
+  checkTag(options, before && tagOf(before))
+  const all = { ...QUEUE_DEFAULTS, ...givenOf(settings) }
   const put = before === null ? await insertQueue(tx, queue, all) : await changeQueue(tx, before, all)
   return asQueue({ ...put, created: before === null })
 }
@@ -74,15 +73,14 @@ export async function ensureQueue(
   settings: QueueSettings,
 ): Promise<Queue & { created: boolean }> {
   const before = await lockQueue(tx, queue)
-  const there =
-    before === null
-      ? await insertQueue(tx, queue, { ...DEFAULTS, ...givenOf(settings) })
-      : await lockedQueue(tx, before)
-  return asQueue({ ...there, created: before === null })
+  if (before === null) return putQueue(tx, queue, settings, {})
+  return asQueue({ ...(await lockedQueue(tx, before)), created: false })
 }
 
-export async function updateQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue> {
-  return changeQueue(tx, await lockKnown(tx, queue), givenOf(settings))
+export async function updateQueue(tx: Tx, queue: string, settings: QueueSettings, options: IfTag): Promise<Queue> {
+  const before = await lockKnown(tx, queue)
+  checkTag(options, tagOf(before))
+  return changeQueue(tx, before, givenOf(settings))
 }
 
 export async function pauseQueue(tx: Tx, queue: string, paused: boolean): Promise<Queue> {
@@ -114,11 +112,6 @@ async function lockedQueue(tx: Tx, head: QueueHead): Promise<Queue> {
   const { deadLetterQueueId } = head
   const letters = deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forShare)
   return asQueue(queueOf(head, letters?.head.queue ?? null))
-}
-
-/** Without what was left out. */
-function givenOf(settings: QueueSettings): QueueSettings {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 }
 
 async function changeQueue(tx: Tx, before: QueueHead, settings: QueueSettings): Promise<Queue> {
@@ -189,7 +182,7 @@ async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHe
   const first = await readHead(tx, name, tx.engine.forShare)
   if (first === null) {
     const detail = `There is no queue ${JSON.stringify(name)}`
-    throw new RecentnError('queue_not_found', detail, { status: 400, faults: faults('does not exist') })
+    throw new RecentnError('dead_letter_queue_not_found', detail, { faults: faults('does not exist') })
   }
   for (let next: ReadHead | null = first; next?.head.deadLetterQueueId; ) {
     next = await readHeadById(tx, next.head.deadLetterQueueId, tx.engine.forShare)

@@ -3,13 +3,14 @@
  * callers (`QueueRunners`). It owns recentn_queues, recentn_queue_messages, recentn_queue_archive and the tables beside them.
  */
 import type { DataSource, EntityManager } from 'typeorm'
-import type { Session, Tx } from '../../database/engine'
+import type { Reader, Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import type { JsonText } from '../../json'
 import { asQueue, asQueueStatus } from '../../results/queues'
-import type { Page } from '../types'
+import { warnOfOthers } from '../settings'
+import type { IfTag, Page } from '../types'
 import * as check from './check'
 import { applyChangedLimit } from './group-limit'
 import { queueOf } from './heads'
@@ -25,16 +26,16 @@ import { type QueueRunners, runnersAlone } from './runners'
 import { keyOfSend, sizeOfSend } from './send'
 import * as settle from './settle'
 import type * as Queue from './types'
+import type { ExtendOptions, MessageRef, NackOptions } from './types'
+
+type Made = Queue.Queue & { created: boolean }
 
 export class QueueRepository implements Queue.Queues {
   readonly #session: Session
   readonly #memory: QueueMemory
   readonly #run: QueueRunners
 
-  /**
-   * On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. `memory` is what
-   * all repositories of a store share.
-   */
+  /** On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. */
   constructor(source: DataSource | EntityManager | Session, memory?: QueueMemory, runners?: QueueRunners) {
     this.#session = sessionOf(source)
     const shared = memory ?? new QueueMemory()
@@ -47,8 +48,7 @@ export class QueueRepository implements Queue.Queues {
     body: NoInfer<Body> | JsonText,
     options: Queue.SendOptions = {},
   ): Promise<Queue.Sent> {
-    const [sent] = await this.#send(check.checkedSend(queue, body, options))
-    return sent as Queue.Sent
+    return (await this.#send(check.checkedSend(queue, body, options)))[0] as Queue.Sent
   }
 
   async sendMany<Body = unknown>(
@@ -63,16 +63,16 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async receive<Body = unknown>(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message<Body>[]> {
-    check.checkReceive(queue, options)
-    const {
-      limit = 1,
-      visibilityTimeoutSeconds,
-      waitSeconds = 0,
-      order = 'ready',
-      cursor = 'default',
-      signal,
-    } = options
-    const asked = { queue, visibilityTimeoutSeconds, order, cursor: order === 'cycle' ? cursor : '' }
+    return this.#receive(queue, check.checkedReceive(queue, options), null)
+  }
+
+  async cycle<Body = unknown>(queue: string, options: Queue.CycleOptions = {}): Promise<Queue.Message<Body>[]> {
+    return this.#receive(queue, check.checkedCycle(queue, options), options.cursor ?? 'default')
+  }
+
+  async #receive<Body>(queue: string, options: Queue.ReceiveOptions, cursor: string | null) {
+    const { limit = 1, visibilityTimeoutSeconds, waitSeconds = 0, signal } = options
+    const asked = { queue, visibilityTimeoutSeconds, cursor }
     const key = JSON.stringify(Object.values(asked))
     const waiting = this.#run.waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
     try {
@@ -91,48 +91,48 @@ export class QueueRepository implements Queue.Queues {
     }
   }
 
-  async ackMany(queue: string, receiptHandles: string | readonly string[]): Promise<Queue.Acked> {
-    const handles = check.checkedHandles(queue, receiptHandles)
-    const { done, failed } = await this.#settle(queue, handles, (receipts) =>
-      this.#run.deletes.add(queue, { queue, receipts }, receipts.length),
-    )
-    return { acked: done, failed }
+  async ack(queue: string, message: MessageRef): Promise<void> {
+    settle.refuseFailed(await this.ackMany(queue, [check.checkedHandle(queue, message)]))
   }
 
-  async nackMany(
-    queue: string,
-    receiptHandles: string | readonly string[],
-    options: Queue.ReleaseOptions = {},
-  ): Promise<Queue.Nacked> {
-    const handles = check.checkedHandles(queue, receiptHandles)
-    const release = check.checkedRelease(options)
-    const { done, failed } = await this.#settle(queue, handles, (receipts) =>
-      this.#run.releases.add(JSON.stringify([queue, release]), { queue, receipts, release }, receipts.length),
-    )
-    return { nacked: done, failed }
+  async nack(queue: string, message: MessageRef, options: NackOptions = {}): Promise<void> {
+    settle.refuseFailed(await this.nackMany(queue, [check.checkedHandle(queue, message)], options))
   }
 
-  async extendMany(
-    queue: string,
-    receiptHandles: string | readonly string[],
-    options: { visibilityTimeoutSeconds: number },
-  ): Promise<Queue.Extended> {
-    const handles = check.checkedHandles(queue, receiptHandles)
+  async extend(queue: string, message: MessageRef, options: ExtendOptions): Promise<void> {
+    settle.refuseFailed(await this.extendMany(queue, [check.checkedHandle(queue, message)], options))
+  }
+
+  async ackMany(queue: string, messages: readonly MessageRef[]): Promise<Queue.Acked> {
+    return this.#settle(queue, messages, 'acked', (receipts) =>
+      this.#run.acks.add(queue, { queue, receipts }, receipts.length),
+    )
+  }
+
+  async nackMany(queue: string, messages: readonly MessageRef[], options: NackOptions = {}): Promise<Queue.Nacked> {
+    const nack = check.checkedNack(options)
+    return this.#settle(queue, messages, 'nacked', (receipts) =>
+      this.#run.nacks.add(JSON.stringify([queue, nack]), { queue, receipts, nack }, receipts.length),
+    )
+  }
+
+  async extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<Queue.Extended> {
     const visibilityMs = check.checkedExtend(options)
-    const { done, failed } = await this.#settle(queue, handles, (receipts) =>
+    return this.#settle(queue, messages, 'extended', (receipts) =>
       this.#run.extensions.add(`${visibilityMs} ${queue}`, { queue, receipts, visibilityMs }, receipts.length),
     )
-    return { extended: done, failed }
   }
 
-  async #settle(
+  async #settle<Done extends string>(
     queue: string,
-    handles: readonly string[],
+    messages: readonly MessageRef[],
+    done: Done,
     run: (receipts: readonly Receipt[]) => Promise<settle.SettledReceipts>,
-  ): Promise<settle.SettleOutcome> {
+  ): Promise<settle.SettleOutcome<Done>> {
+    const handles = check.checkedHandles(queue, messages)
     const named = await settle.readHandles(this.#session, this.#memory, queue, handles)
     const receipts = settle.validOf(named)
-    return settle.outcomeOf(named, receipts.length === 0 ? new Set() : await run(receipts))
+    return settle.outcomeOf(named, receipts.length === 0 ? new Set() : await run(receipts), done)
   }
 
   async peek<Body = unknown>(queue: string, options: Queue.PeekOptions = {}): Promise<Queue.MessagePage<Body>> {
@@ -173,7 +173,6 @@ export class QueueRepository implements Queue.Queues {
 
   async purge(queue: string, options: Queue.DryRun = {}): Promise<{ deleted: number }> {
     check.checkPurge(queue, options)
-    // A due message counts as ready, whether or not it was promoted before.
     await promoteDue(this.#session, this.#memory, queue)
     const deleted = options.dryRun
       ? await this.#session.read((reader) => countPurgeable(reader, queue))
@@ -185,35 +184,33 @@ export class QueueRepository implements Queue.Queues {
     check.checkQueue(queue)
     const named = await this.#session.read((reader) => queues.namedHead(reader, queue))
     if (named === null) return null
-    // Another queue may have its name by now; then there is nothing to promote for this one.
     await promoteDue(this.#session, this.#memory, queue).catch((error: unknown) => {
       if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
     })
     return this.#statusOf(named)
   }
 
-  async put(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
-    check.checkSettings(queue, settings)
-    return this.#change(queue, (tx) => queues.putQueue(tx, queue, settings))
+  async put(queue: string, settings: Queue.QueueSettings = {}, options: IfTag = {}): Promise<Made> {
+    check.checkSettings(queue, settings, options)
+    return this.#change(queue, (tx) => queues.putQueue(tx, queue, settings, options))
   }
 
-  async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
+  async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<Made> {
     check.checkSettings(queue, settings)
-    // The queue usually exists: a plain read takes no lock that senders would wait for. In a transaction it may show an old
-    // snapshot, so that only the locking read counts.
-    const { inTransaction } = this.#session
-    const named = inTransaction ? null : await this.#session.read((reader) => queues.namedHead(reader, queue))
+    // A plain read takes no lock that senders would wait for. In a transaction it may show an old snapshot.
+    const read = (reader: Reader) => queues.namedHead(reader, queue)
+    const named = this.#session.inTransaction ? null : await this.#session.read(read)
     const ensured =
       named === null
         ? await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))
         : asQueue({ ...queueOf(named.head, named.deadLetterQueue), created: false })
-    check.warnOfOthers(ensured, settings)
+    warnOfOthers('queue', queue, ensured, settings)
     return ensured
   }
 
-  async update(queue: string, settings: Queue.QueueSettings): Promise<Queue.Queue> {
-    check.checkSettings(queue, settings)
-    return this.#change(queue, (tx) => queues.updateQueue(tx, queue, settings))
+  async update(queue: string, settings: Queue.QueueSettings, options: IfTag = {}): Promise<Queue.Queue> {
+    check.checkSettings(queue, settings, options)
+    return this.#change(queue, (tx) => queues.updateQueue(tx, queue, settings, options))
   }
 
   async pause(queue: string): Promise<Queue.Queue> {

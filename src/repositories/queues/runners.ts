@@ -4,8 +4,8 @@
  */
 import type { Session } from '../../database/engine'
 import { alone, noWaits, type Runner, type Waits } from '../runners'
+import { ackTogether } from './ack'
 import { type ReceiveRequest, receiveTogether } from './claim'
-import { deleteTogether } from './delete'
 import type { QueueMemory } from './memory'
 import type { ClaimedMessages, SendRequest } from './rows'
 import { sendAlone } from './send'
@@ -16,8 +16,8 @@ import type { Sent } from './types'
 export interface QueueRunners {
   sends: Runner<SendRequest, Sent[], { items: number; bytes: number }, string | number>
   receives: Runner<ReceiveRequest, ClaimedMessages | null>
-  deletes: Runner<settle.SettleRequest, settle.SettledReceipts>
-  releases: Runner<settle.ReleaseRequest, settle.SettledReceipts>
+  acks: Runner<settle.SettleRequest, settle.SettledReceipts>
+  nacks: Runner<settle.NackRequest, settle.SettledReceipts>
   extensions: Runner<settle.ExtendRequest, settle.SettledReceipts>
   waits: Waits
 }
@@ -28,8 +28,8 @@ export function runnersAlone(session: Session, memory: QueueMemory): QueueRunner
   return {
     sends: alone((request) => sendAlone(session, memory, request)),
     receives: alone((request) => first(receiveTogether(session, memory, [request]))),
-    deletes: alone((request) => first(deleteTogether(session, memory, [request]))),
-    releases: alone((request) => first(settle.releaseTogether(session, memory, [request]))),
+    acks: alone((request) => first(ackTogether(session, memory, [request]))),
+    nacks: alone((request) => first(settle.nackTogether(session, memory, [request]))),
     extensions: alone((request) => first(settle.extendTogether(session, memory, [request]))),
     waits: noWaits,
   }

@@ -1,5 +1,5 @@
 /**
- * Settling by receipt: releasing, extending and giving back (deleting is in `delete.ts`). The messages of many calls are
+ * Settling by receipt: nack, extend and giving back (ack is in `ack.ts`). The messages of many calls are
  * settled together, and each call learns which of its receipts counted.
  *
  * Order of the locks: the queue's head (shared), the messages by their ids, the head of the dead-letter queue, places, flows.
@@ -7,6 +7,7 @@
  * connection, changes nothing. An extension keeps the receipt, and is the same when it is repeated.
  */
 import type { Session, Tx, WriteOptions } from '../../database/engine'
+import { RecentnError } from '../../errors'
 import { changePlaces, givePlacesTo, makeNextReady, moveOf } from './group-places'
 import { GROUP_PHASE, type QueueHead, readHeadById } from './heads'
 import type { QueueMemory } from './memory'
@@ -33,14 +34,14 @@ export interface SettleRequest {
   receipts: readonly Receipt[]
 }
 
-export interface Release {
+export interface Nack {
   delayMs: number
   error: string | null
   dead: boolean
 }
 
-export interface ReleaseRequest extends SettleRequest {
-  release: Release
+export interface NackRequest extends SettleRequest {
+  nack: Nack
 }
 
 export interface ExtendRequest extends SettleRequest {
@@ -62,20 +63,26 @@ export async function readHandles(
   return read(await session.read((reader) => memory.refresh(reader, queue)))
 }
 
-/** The handles whose receipts counted, and why the others did not. */
-export interface SettleOutcome {
-  done: string[]
-  failed: FailedReceipt[]
-}
+/** The handles whose receipts counted, by a word of the call's, and why the others did not. */
+export type SettleOutcome<Done extends string> = Record<Done, string[]> & { failed: FailedReceipt[] }
 
-export function outcomeOf(handles: ReadonlyMap<string, Receipt | null>, settled: SettledReceipts): SettleOutcome {
-  const done: string[] = []
+export function outcomeOf<Done extends string>(
+  handles: ReadonlyMap<string, Receipt | null>,
+  settled: SettledReceipts,
+  done: Done,
+): SettleOutcome<Done> {
+  const counted: string[] = []
   const failed: FailedReceipt[] = []
   for (const [handle, receipt] of handles) {
-    if (receipt !== null && settled.has(receipt.receipt)) done.push(handle)
+    if (receipt !== null && settled.has(receipt.receipt)) counted.push(handle)
     else failed.push({ receiptHandle: handle, code: receipt === null ? 'invalid_receipt' : 'stale_receipt' })
   }
-  return { done, failed }
+  return { [done]: counted, failed } as SettleOutcome<Done>
+}
+
+/** Throws why the one handle of a call had no effect. */
+export function refuseFailed({ failed: [failed] }: { failed: readonly FailedReceipt[] }): void {
+  if (failed !== undefined) throw new RecentnError(failed.code)
 }
 
 export function validOf(handles: ReadonlyMap<string, Receipt | null>): Receipt[] {
@@ -98,28 +105,28 @@ export function sharesOf(requests: readonly SettleRequest[], settled: SettledRec
   })
 }
 
-/** Releases what the receipts of requests hold, all of one queue and with the same options. */
-export async function releaseTogether(
+/** Ends what the receipts of requests hold, which failed: all of one queue and with the same options. */
+export async function nackTogether(
   session: Session,
   memory: QueueMemory,
-  requests: readonly ReleaseRequest[],
+  requests: readonly NackRequest[],
 ): Promise<SettledReceipts[]> {
-  const { queue, release } = requests[0] as ReleaseRequest
+  const { queue, nack } = requests[0] as NackRequest
   const receipts = allReceipts(requests)
   const settled = await session.write(
-    (tx) => releaseAll(tx, memory, queue, receipts, release),
+    (tx) => nackAll(tx, memory, queue, receipts, nack),
     untilSettled(memory, queue, receipts),
   )
-  await session.afterCommit(memory.counting('messagesReleased', settled.size))
+  await session.afterCommit(memory.counting('messagesNacked', settled.size))
   return sharesOf(requests, settled)
 }
 
-async function releaseAll(
+async function nackAll(
   tx: Tx,
   memory: QueueMemory,
   queue: string,
   receipts: readonly Receipt[],
-  { delayMs, error, dead }: Release,
+  { delayMs, error, dead }: Nack,
 ): Promise<SettledReceipts> {
   const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
   if (error !== null) await updateRows(tx, 'last_error = ?', rows, [error])
@@ -135,8 +142,8 @@ async function releaseAll(
   await makeDead(tx, letters, dying, nowMs, memory, given.blocked)
   if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
   if (delayMs > 0 && again.length > 0) await memory.reminders.remind(tx, head.id, delayMs)
-  const released = `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`
-  await makeReady(tx, head, ready, released, memory, given.blocked)
+  const unclaimed = `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`
+  await makeReady(tx, head, ready, unclaimed, memory, given.blocked)
   await makeNextReady(tx, given, memory)
   return receiptsOf(rows)
 }

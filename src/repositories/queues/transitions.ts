@@ -107,7 +107,7 @@ function heldIn(queueId: bigint, answers: readonly StatementAnswer[]): LockedRow
   return answers.flatMap(({ rows }) => rows.map(lockedOf)).filter((row) => row.queueId === queueId)
 }
 
-/** Whether a claim that ends now without a delete was the last one. A dead letter's own limit does not apply any more. */
+/** Whether a claim that ends now without an ack was the last one. A dead letter's own limit does not apply any more. */
 export function isOutOfReceives({ receiveCount, maxReceives, sourceQueueId }: LockedRow, head: QueueHead): boolean {
   const limit = (sourceQueueId === null ? maxReceives : null) ?? head.maxReceives
   return limit > 0 && receiveCount >= limit

@@ -1,206 +1,30 @@
-/** The public shapes of work queues. Ids are bigints; times are Dates in UTC; durations are in seconds. */
+/** The public shapes of work queues and their calls; those of messages are in `message-types.ts`. */
 import type { JsonText } from '../../json'
-import type { AllGiven, AsJson, DryRun, Page } from '../types'
+import type { AsJson, DryRun, IfTag, Page } from '../types'
+import type {
+  Acked,
+  BodyOptions,
+  CycleOptions,
+  Extended,
+  ExtendOptions,
+  Message,
+  MessagePage,
+  MessageRef,
+  Nacked,
+  NackOptions,
+  NewMessage,
+  PeekedMessage,
+  PeekOptions,
+  ReceiveOptions,
+  RedriveOptions,
+  SendOptions,
+  Sent,
+} from './message-types'
+import type { Queue, QueuePage, QueueSettings, QueueStatus } from './settings-types'
 
+export type * from './message-types'
+export type * from './settings-types'
 export type { DryRun }
-/** What happens to a message that is deleted by its receiver. */
-export type OnDelete = 'remove' | 'archive'
-
-export type MessageState = 'ready' | 'in-flight' | 'delayed' | 'blocked' | 'dead' | 'archived'
-
-/** How messages are handed out: by priority and fairness, or in a cycle by id. */
-export type ReceiveOrder = 'ready' | 'cycle'
-
-export interface QueueSettings {
-  /** How long a receiver has a message for itself: 0 to 43,200. Default: 30. */
-  visibilityTimeoutSeconds?: number | undefined
-  /** After this many receives without a delete a message is dead: 1 to 1,000,000; null is no limit. Default: 5. */
-  maxReceives?: number | null | undefined
-  /** Where dead messages go. Default: null; they stay, dead. */
-  deadLetterQueue?: string | null | undefined
-  /** Default: `remove`. */
-  onDelete?: OnDelete | undefined
-  /** How long archived messages are kept. Default: null, for ever. */
-  retentionSeconds?: number | null | undefined
-  /** How many messages of one `messageGroup` are ready or in flight at once: 1 to 1,000. Default: null, no limit. */
-  groupConcurrency?: number | null | undefined
-  /** Sends are refused while the queue has as many messages: 1 to 10,000,000. Default: null, no limit. */
-  maxMessages?: number | null | undefined
-}
-
-export interface Queue extends AllGiven<QueueSettings> {
-  queue: string
-  /** Whether sends are taken and receives get nothing: from `pause` until `resume`. */
-  paused: boolean
-  createdAt: Date
-}
-
-export type MessageCounts = Record<'ready' | 'inFlight' | 'delayed' | 'blocked' | 'dead' | 'archived', number>
-
-export interface QueueStatus extends Queue {
-  /** Whether another queue names it as its dead-letter queue. A message that dies there is ready here. */
-  isDeadLetterQueue: boolean
-  /** At most 5 seconds old. */
-  counts: MessageCounts
-  /** Age of the oldest message that is ready, blocked or in flight, as old as the counts; null when there is none. */
-  oldestAgeSeconds: number | null
-}
-
-export interface QueuePage {
-  queues: QueueStatus[]
-  nextAfter: string | null
-}
-
-/** By their names: `traceparent` for example. */
-export type Attributes = Readonly<Record<string, string>>
-
-/** What is said of a message beside its body. */
-export interface SendOptions {
-  /** The message is not handed out before this time has passed; 0 to 315,360,000. Default: 0. */
-  delaySeconds?: number | undefined
-  /** In place of the queue's, unless a receive asks for another. */
-  visibilityTimeoutSeconds?: number | null | undefined
-  /** In place of the queue's: 1 to 1,000,000; null is no limit. Default: the queue's. */
-  maxReceives?: number | null | undefined
-  /** If a message was sent with the same id in the last 5 minutes, this one is not sent. */
-  dedupId?: string | null | undefined
-  /** −1,000 to 1,000, higher first. Default: 0. */
-  priority?: number | undefined
-  /** Messages of one group take turns with those of other groups, and share its places. Messages without a group share one. */
-  messageGroup?: string | null | undefined
-  /** Handed to the receiver as they are: up to 16 names of 1 to 64 of A–Z a–z 0–9 _ . -, with texts of up to 256 characters. */
-  attributes?: Attributes | null | undefined
-}
-
-export interface NewMessage<Body = unknown> extends SendOptions {
-  /** Any JSON value, 256 KiB as text; or `JsonText`. */
-  body: Body | JsonText
-}
-
-export interface Sent {
-  id: bigint
-  /** False for a duplicate: `id` is that of the message that was sent with this `dedupId` before. */
-  sent: boolean
-}
-
-export interface BodyOptions {
-  /** `'text'` gives bodies as `JsonText`, unparsed. */
-  bodies?: 'value' | 'text' | undefined
-}
-
-export interface ReceiveOptions extends BodyOptions {
-  /** Maximum number of messages, 1 to 1,000. Default: 1. */
-  limit?: number | undefined
-  /** In place of the messages' own and the queue's; 0 to 43,200. */
-  visibilityTimeoutSeconds?: number | undefined
-  /** How long to wait for a message when there is none; 0 to 20. Default: 0. Inside a transaction only 0. */
-  waitSeconds?: number | undefined
-  order?: ReceiveOrder | undefined
-  /** For `cycle`: the cursor that moves on. Default: `default`. */
-  cursor?: string | undefined
-  /** Ends the waiting early: the receive resolves to no messages. */
-  signal?: AbortSignal | undefined
-}
-
-/** What a message has, in whatever state. */
-export interface MessageBase<Body> {
-  id: bigint
-  body: Body
-  /** How often it was handed out, this claim included. */
-  receiveCount: number
-  sentAt: Date
-  /** When it was handed out for the first time, in whatever queue; null if it never was. */
-  firstReceivedAt: Date | null
-  /** When it died, and after how many receives: for a dead message, and a dead letter until it is redriven; otherwise null. */
-  deadAt: Date | null
-  deadReceiveCount: number | null
-  /** When its claim expires; of one that is not claimed, when it is, or was, to be handed out again. */
-  visibleAt: Date
-  /** In force: its own, or the queue's where it has none; null is no limit. */
-  maxReceives: number | null
-  /** The error of the last release that gave one. A message that died without one says that its visibility timeout ran out. */
-  lastError: string | null
-  messageGroup: string | null
-  priority: number
-  /** As they were sent; empty if there are none. */
-  attributes: Attributes
-}
-
-/** A message that was handed out. */
-export interface Message<Body = unknown> extends MessageBase<Body> {
-  /** Names this message and this claim; needed to delete, release or extend. */
-  receiptHandle: string
-  /** When it was claimed, by the database's clock. */
-  receivedAt: Date
-}
-
-/** A message as `peek` shows it. */
-export interface PeekedMessage<Body = unknown> extends MessageBase<Body> {
-  state: MessageState
-  lastReceivedAt: Date | null
-  archivedAt: Date | null
-  /** For a dead letter, the queue in which it died; null when that queue is gone, and once the message is archived. */
-  deadLetterFrom: string | null
-}
-
-/** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows if there are more. */
-export type BodyForm = 'value' | 'text' | 'preview'
-
-export interface PeekOptions extends Page {
-  /** How bodies are given. Default: `'value'`. */
-  bodies?: BodyForm | undefined
-  /** Default: `ready`. */
-  state?: MessageState | undefined
-  /** Stop a page when its messages take about this many bytes as JSON. A page has at least one, if there is any. */
-  maxBytes?: number | undefined
-}
-
-export interface MessagePage<Body = unknown> {
-  messages: PeekedMessage<Body>[]
-  nextAfter: string | null
-}
-
-/** Why a handle had no effect: its message was claimed again or settled, or it is not a handle of this queue. */
-export type ReceiptFault = 'stale_receipt' | 'invalid_receipt'
-
-export interface FailedReceipt {
-  receiptHandle: string
-  code: ReceiptFault
-}
-
-export interface Acked {
-  acked: string[]
-  failed: FailedReceipt[]
-}
-
-export interface Nacked {
-  nacked: string[]
-  failed: FailedReceipt[]
-}
-
-export interface Extended {
-  extended: string[]
-  failed: FailedReceipt[]
-}
-
-export interface ReleaseOptions {
-  /** The message is handed out again after this time; 0 to 315,360,000. Default: 0. */
-  delaySeconds?: number | undefined
-  /** Kept as `lastError`, cut to 1,000 characters. */
-  error?: string | null | undefined
-  /** Never again: the message is dead, whatever its receive count. */
-  dead?: boolean | undefined
-}
-
-export interface RedriveOptions extends DryRun {
-  /** Only these messages, 1 to 1,000: those of them that are dead. */
-  ids?: readonly bigint[] | undefined
-  /** Maximum number of messages, 1 or more. */
-  limit?: number | undefined
-  /** Only messages that came from queues whose names begin with it. */
-  prefix?: string | undefined
-}
-
 /**
  * The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. `Body` is the type that the
  * caller says bodies have; only the `schema` of a worker checks it. `bodies: 'text'` gives `JsonText`, `'preview'` a string.
@@ -208,15 +32,12 @@ export interface RedriveOptions extends DryRun {
 export interface Queues<Base = unknown> {
   /** The attributes and counts; null for a queue that does not exist. */
   get(queue: string): Promise<QueueStatus | null>
-  /** Creates the queue, or replaces all its settings; a pause stays. Throws `queue_not_found` and `dead_letter_cycle`. */
-  put(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
-  /**
-   * Creates the queue unless it exists. One that exists stays as it is, because its operator owns the settings; a process
-   * warns once of those that differ. `created` says which. Throws as `put`.
-   */
+  /** Creates the queue, or replaces all its settings; a pause stays. Throws `dead_letter_queue_not_found`, `dead_letter_cycle`. */
+  put(queue: string, settings?: QueueSettings, options?: IfTag): Promise<Queue & { created: boolean }>
+  /** Creates the queue unless it exists. One that exists stays as it is; a process warns once of settings that differ. */
   ensure(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
-  /** Changes only the settings that are given, if any. Throws `queue_not_found` and `dead_letter_cycle`. */
-  update(queue: string, settings: QueueSettings): Promise<Queue>
+  /** Changes only the settings that are given, if any. Throws as `put`, and `queue_not_found`. */
+  update(queue: string, settings: QueueSettings, options?: IfTag): Promise<Queue>
   /** Until `resume`, messages can be sent and receives get none. Repeatable. Throws `queue_not_found`. */
   pause(queue: string): Promise<Queue>
   /** Ends a pause: waiting receives get messages again. Repeatable. Throws `queue_not_found`. */
@@ -235,16 +56,23 @@ export interface Queues<Base = unknown> {
   sendMany<Body extends Base = Base>(queue: string, messages: readonly NewMessage<NoInfer<Body>>[]): Promise<Sent[]>
   /** Claims messages: until the visibility timeout expires, no other receiver gets them. None while the queue is paused. */
   receive<Body extends Base = Base>(queue: string, options?: ReceiveOptions): Promise<Message<Body>[]>
-  /** Removes, or archives, the messages of 1 to 1,000 handles: they are done. */
-  ackMany(queue: string, receiptHandles: string | readonly string[]): Promise<Acked>
-  /** Ends the claims of messages that failed: they are handed out again after a delay, or never. */
-  nackMany(queue: string, receiptHandles: string | readonly string[], options?: ReleaseOptions): Promise<Nacked>
-  /** Extends the claims to the visibility timeout, counted from now. */
-  extendMany(
-    queue: string,
-    receiptHandles: string | readonly string[],
-    options: { visibilityTimeoutSeconds: number },
-  ): Promise<Extended>
+  /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. None while paused. */
+  cycle<Body extends Base = Base>(queue: string, options?: CycleOptions): Promise<Message<Body>[]>
+  /**
+   * The message is done: removes it, or archives it. Takes the message, or its receipt handle. Throws `stale_receipt` when
+   * the claim is no longer the caller's: it was settled, or another receiver has claimed the message since.
+   */
+  ack(queue: string, message: MessageRef): Promise<void>
+  /** The message failed: it is handed out again after a delay, or never. Throws as `ack`. */
+  nack(queue: string, message: MessageRef, options?: NackOptions): Promise<void>
+  /** Extends the claim to the visibility timeout, counted from now. Throws as `ack`. */
+  extend(queue: string, message: MessageRef, options: ExtendOptions): Promise<void>
+  /** `ack` of 1 to 1,000 messages or handles; resolves to the handles that counted, and those that did not. */
+  ackMany(queue: string, messages: readonly MessageRef[]): Promise<Acked>
+  /** `nack` of 1 to 1,000 messages or handles. */
+  nackMany(queue: string, messages: readonly MessageRef[], options?: NackOptions): Promise<Nacked>
+  /** `extend` of 1 to 1,000 messages or handles. */
+  extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<Extended>
   /** Shows messages without claiming them. */
   peek<Body extends Base = Base>(queue: string, options?: PeekOptions): Promise<MessagePage<Body>>
   /** One message, in whatever state; null when the queue has none of this id. */

@@ -4,17 +4,19 @@ import { addFaults, argumentFaults, faultsOf, Judged, type Rules, refuse } from 
 import * as fields from '../../fields/groups'
 import { ID, MAX_BATCH, MAX_PAYLOAD_BYTES, nameFault, nameFaults, TIME } from '../../fields/rules'
 import { jsonTextOf, sureText } from '../../json'
+import { givenOf, ifTagFaults } from '../settings'
 import type { ReadRequest } from './page'
+import type { PolicyRow } from './policies'
 import type { NewItemRow } from './ring'
 import type {
+  GroupChanges,
+  IfTag,
   NewGroupItem,
   NewItem,
   OwnSettings,
   PayloadOptions,
-  Policy,
   PolicySettings,
   RecentOptions,
-  Replacing,
   WatchOptions,
 } from './types'
 
@@ -112,24 +114,23 @@ export function checkedTag(tag: unknown): string {
   return tag
 }
 
-export function checkSettings(group: unknown, settings: OwnSettings, options: Replacing<OwnSettings>): void {
-  refuse([...nameFaults('group', group), ...faultsOf(settings, fields.OWN_SETTINGS_RULES), ...replacedFaults(options)])
+export function checkSettings(group: unknown, settings: OwnSettings, options: IfTag = {}): void {
+  refuse([...nameFaults('group', group), ...faultsOf(settings, fields.OWN_SETTINGS_RULES), ...ifTagFaults(options)])
+}
+
+export function checkChanges(group: unknown, changes: GroupChanges, options: IfTag): void {
+  refuse([...nameFaults('group', group), ...faultsOf(changes, fields.GROUP_CHANGES_RULES), ...ifTagFaults(options)])
 }
 
 /** The policy of the settings for a prefix. */
-export function checkedPolicy(prefix: string, given: PolicySettings, options: Replacing<PolicySettings>): Policy {
-  refuse([
-    ...nameFaults('prefix', prefix),
-    ...faultsOf(given, fields.POLICY_SETTINGS_RULES),
-    ...replacedFaults(options),
-  ])
+export function checkedPolicy(prefix: string, given: PolicySettings, options: IfTag): PolicyRow {
+  refuse([...nameFaults('prefix', prefix), ...faultsOf(given, fields.POLICY_SETTINGS_RULES), ...ifTagFaults(options)])
   const { capacity, mode, ttlSeconds = null, forgetEmptySeconds = null } = given
   return { prefix, capacity, mode, ttlSeconds, forgetEmptySeconds }
 }
 
-function replacedFaults(options: Replacing<OwnSettings>): Fault[] {
-  const faults = faultsOf(options, fields.REPLACING_RULES)
-  if (faults.length === 0 && options.replaces)
-    addFaults(faults, options.replaces, fields.OWN_SETTINGS_RULES, '/replaces')
-  return faults
+/** The changes, without what was left out. */
+export function checkedPolicyChanges(prefix: string, given: OwnSettings, options: IfTag): Partial<PolicyRow> {
+  refuse([...nameFaults('prefix', prefix), ...faultsOf(given, fields.OWN_SETTINGS_RULES), ...ifTagFaults(options)])
+  return givenOf(given) as Partial<PolicyRow>
 }

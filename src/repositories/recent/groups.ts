@@ -4,13 +4,16 @@
  * Invariant: the head of a group says how its items are laid out, so both change in one transaction, under the head's lock.
  */
 import type { Reader, Tx } from '../../database/engine'
+import { RecentnError } from '../../errors'
 import { asGroup } from '../../results/groups'
 import { nameRange } from '../name-range'
+import { REMINDED, remindAtOnce } from '../reminders'
+import { checkTag, givenOf, settingsTag } from '../settings'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
-import { checkReplaced, type PolicyCache, type PolicySet } from './policies'
+import type { PolicyCache, PolicySet } from './policies'
 import { applyPolicies, applySettings, deleteSlots, nextSweep, occupantsOf, setForgetting, setSweep } from './reslot'
 import { type Head, headOf, headText, type Occupant } from './rows'
-import type { Group, GroupPage, OwnSettings } from './types'
+import type { Group, GroupChanges, GroupPage, IfTag, OwnSettings } from './types'
 import { visible } from './window'
 
 function groupOf(head: Head, set: PolicySet): Group {
@@ -20,9 +23,16 @@ function groupOf(head: Head, set: PolicySet): Group {
     ...set.settingsOf(group, head.own),
     own: given(head.own),
     policy: set.prefixOf(group),
+    tag: tagOf(head),
     totalAppended: lastId + 1n,
     createdAt: new Date(createdAtMs),
   })
+}
+
+/** A group that is made again has another tag, whatever its settings are. */
+function tagOf({ incarnation, own: { capacity, mode, ttlSeconds, forgetEmptySeconds } }: Head): string {
+  const times = [ttlSeconds, forgetEmptySeconds].map((seconds) => (seconds === undefined ? 'policy' : seconds))
+  return settingsTag([String(incarnation), capacity, mode, ...times])
 }
 
 /** Without the fields that are undefined. */
@@ -50,25 +60,65 @@ export async function putGroup(
   policies: PolicyCache,
   group: string,
   own: OwnSettings,
-  replaces?: OwnSettings | null,
+  options: IfTag,
 ): Promise<Group & { created: boolean }> {
-  const { heads, nowMs, epoch, created } = await lockOrCreateHeads(tx, policies, [group])
+  const { heads, created, ...moment } = await lockOrCreateHeads(tx, policies, [group])
   const head = heads.get(group) as Head
-  checkReplaced(replaces, created.has(group) ? null : head.own)
+  const isNew = created.has(group)
+  checkTag(options, isNew ? null : tagOf(head))
+  return Object.assign(await settle(tx, policies, { head, ...moment }, own, isNew), { created: isNew })
+}
+
+/** Creates the group with these settings, or leaves it as it is. */
+export async function ensureGroup(
+  tx: Tx,
+  policies: PolicyCache,
+  group: string,
+  own: OwnSettings,
+): Promise<Group & { created: boolean }> {
+  const locked = await lockHead(tx, group)
+  if (!locked) return putGroup(tx, policies, group, own, {})
+  const set = await policies.current(tx, [locked.epoch, locked.head.policyEpoch])
+  return Object.assign(groupOf(locked.head, set), { created: false })
+}
+
+/** Changes the given settings of a group's own; null lets one follow the policy. */
+export async function updateGroup(
+  tx: Tx,
+  policies: PolicyCache,
+  group: string,
+  changes: GroupChanges,
+  options: IfTag,
+): Promise<Group> {
+  const locked = await lockHead(tx, group)
+  if (!locked) throw new RecentnError('group_not_found')
+  checkTag(options, tagOf(locked.head))
+  const own = Object.fromEntries(Object.entries(givenOf(changes)).map(([name, value]) => [name, value ?? undefined]))
+  return settle(tx, policies, locked, { ...locked.head.own, ...own }, false)
+}
+
+/** Gives a locked group these settings of its own. */
+async function settle(
+  tx: Tx,
+  policies: PolicyCache,
+  { head, nowMs, epoch }: LockedHead,
+  { capacity, mode, ttlSeconds, forgetEmptySeconds }: OwnSettings,
+  isNew: boolean,
+): Promise<Group> {
+  const { group } = head
   const set = await policies.current(tx, [epoch, head.policyEpoch])
   const was = set.settingsOf(group, head.own)
-  const { capacity, mode, ttlSeconds, forgetEmptySeconds } = own
   head.own = { capacity, mode, ttlSeconds, forgetEmptySeconds }
   const settings = set.settingsOf(group, head.own)
   await applySettings(tx, head, settings, nowMs, was)
-  if (created.has(group)) await setSweep(tx, head, settings, nowMs)
+  if (isNew) await setSweep(tx, head, settings, nowMs)
   head.policyEpoch = set.epoch
   head.version += 1n
   await saveHeads(tx, [head])
-  return Object.assign(groupOf(head, set), { created: created.has(group) })
+  return groupOf(head, set)
 }
 
-export async function deleteGroup(tx: Tx, group: string): Promise<boolean> {
+export async function dropGroup(tx: Tx, group: string): Promise<boolean> {
   if (!(await lockHead(tx, group))) return false
   await forgetGroup(tx, group)
   return true

@@ -9,23 +9,23 @@
 import type { Reader, Tx } from '../../database/engine'
 import { LostRows } from '../../database/schema-check'
 import type { Tables } from '../../database/tables'
-import { RecentnError } from '../../errors'
 import { performance } from '../../real-time'
-import { nameRange } from '../name-range'
-import type { Mode, OwnSettings, Page, Policy, PolicyPage, PolicySettings, Settings } from './types'
+import type { Mode, OwnSettings, Settings } from './types'
 
 /** Half of the five seconds within which every process applies a changed policy. */
 const MAX_AGE_MS = 2500
 
-const selectEpoch = ({ tables }: Reader) => `SELECT epoch FROM ${tables.policyEpoch} WHERE id = 1`
+export interface PolicyRow extends Settings {
+  prefix: string
+}
+
+export const selectEpoch = ({ tables }: Reader) => `SELECT epoch FROM ${tables.policyEpoch} WHERE id = 1`
 /** Throws `schema_missing` for a row that is gone: a test may have emptied the table. */
 export function epochOf(value: unknown, { policyEpoch }: Tables): bigint {
   if (value === undefined || value === null) throw new LostRows([policyEpoch])
   return BigInt(value as string)
 }
 
-const selectAll = ({ tables }: Reader) =>
-  `SELECT prefix, capacity, mode, ttl_seconds, forget_empty_seconds FROM ${tables.policies}`
 /** The epoch, and all policies unless it is the given one: a join that reads no policies then. */
 const selectNewer = ({ engine, tables }: Reader, lock: string) =>
   engine.unionAll([
@@ -34,16 +34,15 @@ const selectNewer = ({ engine, tables }: Reader, lock: string) =>
     `SELECT NULL, p.prefix, p.capacity, p.mode, p.ttl_seconds, p.forget_empty_seconds FROM ${tables.policyEpoch} e ` +
       `JOIN ${tables.policies} p WHERE e.id = 1 AND e.epoch <> ?${lock}`,
   ])
-const raiseEpoch = ({ tables }: Reader) => `UPDATE ${tables.policyEpoch} SET epoch = epoch + 1 WHERE id = 1`
 
 export class PolicySet {
-  readonly #byPrefix: ReadonlyMap<string, Policy>
+  readonly #byPrefix: ReadonlyMap<string, PolicyRow>
   /** The lengths (in UTF-16 units) that prefixes have, longest first: the only ones worth looking up. */
   readonly #lengths: readonly number[]
 
   constructor(
     readonly epoch: bigint,
-    policies: readonly Policy[],
+    policies: readonly PolicyRow[],
     readonly defaultCapacity: number,
   ) {
     this.#byPrefix = new Map(policies.map((policy) => [policy.prefix, policy]))
@@ -67,7 +66,7 @@ export class PolicySet {
     return this.#match(group)?.prefix ?? null
   }
 
-  #match(group: string): Policy | undefined {
+  #match(group: string): PolicyRow | undefined {
     for (const length of this.#lengths) {
       if (length > group.length) continue
       const policy = this.#byPrefix.get(group.slice(0, length))
@@ -183,7 +182,7 @@ export class PolicyCache {
   }
 }
 
-function policyOf(row: Record<string, unknown>): Policy {
+export function policyOf(row: Record<string, unknown>): PolicyRow {
   return {
     prefix: row.prefix as string,
     capacity: Number(row.capacity),
@@ -191,72 +190,4 @@ function policyOf(row: Record<string, unknown>): Policy {
     ttlSeconds: row.ttl_seconds === null ? null : Number(row.ttl_seconds),
     forgetEmptySeconds: row.forget_empty_seconds === null ? null : Number(row.forget_empty_seconds),
   }
-}
-
-export async function getPolicy(reader: Reader, prefix: string): Promise<Policy | null> {
-  const [row] = await reader.rows(`${selectAll(reader)} WHERE prefix = ?`, [prefix])
-  return row ? policyOf(row) : null
-}
-
-/** Throws `settings_changed` if the settings that the caller expects to replace are not those that are set; null is none. */
-export function checkReplaced(replaces: OwnSettings | null | undefined, own: OwnSettings | null): void {
-  if (replaces === undefined) return
-  const isSame =
-    replaces !== null && own !== null
-      ? (['capacity', 'mode', 'ttlSeconds', 'forgetEmptySeconds'] as const).every(
-          (name) => replaces[name] === own[name],
-        )
-      : replaces === own
-  if (!isSame) throw new RecentnError('settings_changed')
-}
-
-/** Stores a policy; true when there was none. */
-export async function putPolicy(tx: Tx, policy: Policy, replaces?: PolicySettings | null): Promise<boolean> {
-  await tx.later(raiseEpoch(tx))
-  const before = await tx.rows(`${selectAll(tx)} WHERE prefix = ?${tx.engine.forUpdate}`, [policy.prefix])
-  checkReplaced(
-    replaces && {
-      ...replaces,
-      ttlSeconds: replaces.ttlSeconds ?? null,
-      forgetEmptySeconds: replaces.forgetEmptySeconds ?? null,
-    },
-    before[0] ? policyOf(before[0]) : null,
-  )
-  const columns = ['prefix', 'capacity', 'mode', 'ttl_seconds', 'forget_empty_seconds']
-  const row = [policy.prefix, policy.capacity, policy.mode, policy.ttlSeconds, policy.forgetEmptySeconds]
-  const upsert = tx.engine.upsert(tx.tables.policies, 'prefix', columns, columns.slice(1), [row])
-  await tx.later(upsert.sql, upsert.parameters)
-  await beginRollout(tx, policy.prefix)
-  return before.length === 0
-}
-
-/** Removes a policy; false when there was none. */
-export async function deletePolicy(tx: Tx, prefix: string): Promise<boolean> {
-  await tx.later(raiseEpoch(tx))
-  const deleted = await tx.run(`DELETE FROM ${tx.tables.policies} WHERE prefix = ?`, [prefix])
-  if (deleted > 0) await beginRollout(tx, prefix)
-  return deleted > 0
-}
-
-/** The sweeper will update the expiry of this prefix's groups, also of those that nobody writes to any more. */
-async function beginRollout(tx: Tx, prefix: string): Promise<void> {
-  const [row] = await tx.rows(`${selectEpoch(tx)}${tx.engine.forUpdate}`)
-  const columns = ['prefix', 'epoch', 'after_key']
-  const upsert = tx.engine.upsert(tx.tables.policyRollouts, 'prefix', columns, columns.slice(1), [
-    [prefix, epochOf(row?.epoch, tx.tables), ''],
-  ])
-  await tx.later(upsert.sql, upsert.parameters)
-}
-
-export async function listPolicies(
-  reader: Reader,
-  page: Required<Pick<Page, 'limit'>> & Page & { prefix?: string },
-): Promise<PolicyPage> {
-  const { where, parameters } = nameRange('prefix', page.after ?? '', page.prefix ?? '')
-  const rows = await reader.rows(`${selectAll(reader)} WHERE ${where} ORDER BY prefix LIMIT ?`, [
-    ...parameters,
-    page.limit + 1,
-  ])
-  const policies = rows.slice(0, page.limit).map(policyOf)
-  return { policies, nextAfter: rows.length > page.limit ? (policies.at(-1)?.prefix ?? null) : null }
 }

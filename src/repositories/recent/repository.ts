@@ -8,17 +8,17 @@ import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
 import { MEMBER_RULES } from '../../fields/groups'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
-import { asPolicy } from '../../results/groups'
+import { warnOfOthers } from '../settings'
 import { appendItems } from './append'
 import * as check from './check'
 import { eraseMember } from './erasure'
-import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } from './groups'
+import * as groups from './groups'
 import { readItem } from './item'
 import { isQuick } from './layouts'
 import { memberItems } from './members'
 import { GroupMemory } from './memory'
 import type { ReadRequest } from './page'
-import { deletePolicy, getPolicy, listPolicies, putPolicy } from './policies'
+import { policiesOn } from './policy-settings'
 import { readRecent } from './read'
 import type { NewItemRow } from './ring'
 import { type Appended, appendedItemOf } from './rows'
@@ -29,6 +29,8 @@ export class RecentRepository implements Recent.Groups {
   readonly #session: Session
   readonly #memory: GroupMemory
   readonly #runners: GroupRunners | null
+  /** On the same session and memory: a group follows the policies that its transaction has changed. */
+  readonly policies: Recent.Policies
 
   /**
    * On a DataSource each call is a transaction of its own; on an EntityManager it is part of that manager's. Without
@@ -42,6 +44,7 @@ export class RecentRepository implements Recent.Groups {
     this.#session = sessionOf(source)
     this.#memory = this.#session.inTransaction ? memory.forTransaction() : memory
     this.#runners = runners
+    this.policies = policiesOn(this.#session, this.#memory)
   }
 
   append<Payload = unknown>(
@@ -148,36 +151,53 @@ export class RecentRepository implements Recent.Groups {
 
   async clear(group: string): Promise<{ deleted: number }> {
     check.checkName('group', group)
-    return { deleted: await this.#write([group], (tx) => clearGroup(tx, this.#memory.policies, group)) }
+    return { deleted: await this.#write([group], (tx) => groups.clearGroup(tx, this.#memory.policies, group)) }
   }
 
   async remove(group: string, id: bigint): Promise<boolean> {
     check.checkItem(group, id)
-    return this.#write([group], (tx) => removeItem(tx, this.#memory.policies, group, id))
+    return this.#write([group], (tx) => groups.removeItem(tx, this.#memory.policies, group, id))
   }
 
   async get(group: string): Promise<Recent.Group | null> {
     check.checkName('group', group)
-    return this.#session.read((reader) => getGroup(reader, this.#memory.policies, group))
+    return this.#session.read((reader) => groups.getGroup(reader, this.#memory.policies, group))
   }
 
   async put(
     group: string,
     settings: Recent.OwnSettings = {},
-    options: Recent.Replacing<Recent.OwnSettings> = {},
+    options: Recent.IfTag = {},
   ): Promise<Recent.Group & { created: boolean }> {
     check.checkSettings(group, settings, options)
-    return this.#write([group], (tx) => putGroup(tx, this.#memory.policies, group, settings, options.replaces))
+    return this.#write([group], (tx) => groups.putGroup(tx, this.#memory.policies, group, settings, options))
+  }
+
+  async update(group: string, changes: Recent.GroupChanges, options: Recent.IfTag = {}): Promise<Recent.Group> {
+    check.checkChanges(group, changes, options)
+    return this.#write([group], (tx) => groups.updateGroup(tx, this.#memory.policies, group, changes, options))
+  }
+
+  async ensure(group: string, settings: Recent.OwnSettings = {}): Promise<Recent.Group & { created: boolean }> {
+    check.checkSettings(group, settings)
+    // A plain read takes no lock that appends would wait for. In a transaction it may show an old snapshot.
+    const there = this.#session.inTransaction ? null : await this.get(group)
+    const ensured =
+      there === null
+        ? await this.#write([group], (tx) => groups.ensureGroup(tx, this.#memory.policies, group, settings))
+        : Object.assign(there, { created: false })
+    warnOfOthers('group', group, ensured.own, settings)
+    return ensured
   }
 
   async drop(group: string): Promise<boolean> {
     check.checkName('group', group)
-    return this.#write([group], (tx) => deleteGroup(tx, group))
+    return this.#write([group], (tx) => groups.dropGroup(tx, group))
   }
 
   async list(options: Recent.Page & { prefix?: string | undefined } = {}): Promise<Recent.GroupPage> {
     const page = checkedPage(options, PREFIX_PAGE_RULES)
-    return this.#session.read((reader) => listGroups(reader, this.#memory.policies, page))
+    return this.#session.read((reader) => groups.listGroups(reader, this.#memory.policies, page))
   }
 
   async memberItems<Payload = unknown>(
@@ -193,38 +213,6 @@ export class RecentRepository implements Recent.Groups {
   async eraseMember(member: string, options: { prefix?: string | undefined } = {}): Promise<{ deleted: number }> {
     const prefix = check.checkedErasure(member, options)
     return { deleted: await eraseMember(this.#session, this.#memory, member, prefix) }
-  }
-
-  async getPolicy(prefix: string): Promise<Recent.Policy | null> {
-    check.checkName('prefix', prefix)
-    return this.#session.read((reader) => getPolicy(reader, prefix))
-  }
-
-  async putPolicy(
-    prefix: string,
-    settings: Recent.PolicySettings,
-    options: Recent.Replacing<Recent.PolicySettings> = {},
-  ): Promise<Recent.Policy & { created: boolean }> {
-    const policy = check.checkedPolicy(prefix, settings, options)
-    const created = await this.#writePolicies((tx) => putPolicy(tx, policy, options.replaces))
-    return asPolicy({ ...policy, created })
-  }
-
-  async deletePolicy(prefix: string): Promise<boolean> {
-    check.checkName('prefix', prefix)
-    return this.#writePolicies((tx) => deletePolicy(tx, prefix))
-  }
-
-  #writePolicies<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#session.write((tx) => {
-      this.#memory.changesPolicies(tx)
-      return work(tx)
-    })
-  }
-
-  async listPolicies(options: Recent.Page & { prefix?: string | undefined } = {}): Promise<Recent.PolicyPage> {
-    const page = checkedPage(options, PREFIX_PAGE_RULES)
-    return this.#session.read((reader) => listPolicies(reader, page))
   }
 }
 

@@ -5,7 +5,7 @@
 
 import type { Mode } from '../../fields/rules'
 import type { JsonText } from '../../json'
-import type { Page } from '../types'
+import type { IfTag, Page, Tagged } from '../types'
 
 export type { Mode }
 
@@ -63,8 +63,11 @@ export interface Settings {
 /** A group's own settings; what is left out (or undefined) follows the policy. */
 export type OwnSettings = { [Name in keyof Settings]?: Settings[Name] | undefined }
 
+/** What `update` changes of a group: null lets a setting follow the policy again. */
+export type GroupChanges = { [Name in keyof Settings]?: Settings[Name] | null | undefined }
+
 /** `capacity`, `mode`, `ttlSeconds` and `forgetEmptySeconds` are those in force. */
-export interface Group extends Settings {
+export interface Group extends Settings, Tagged {
   group: string
   /** The settings that are the group's own, and only those: what `put` was given. */
   own: OwnSettings
@@ -75,23 +78,15 @@ export interface Group extends Settings {
   createdAt: Date
 }
 
-export interface Policy extends Settings {
+export interface Policy extends Settings, Tagged {
   prefix: string
 }
 
-/** What `putPolicy` takes. */
+/** What `policies.put` takes; null for a time is never. */
 export type PolicySettings = Pick<Settings, 'capacity' | 'mode'> &
   Pick<OwnSettings, 'ttlSeconds' | 'forgetEmptySeconds'>
 
-export interface Replacing<T> {
-  /**
-   * The settings as the caller knows them; null if no such group or policy exists. If they are different by now, nothing
-   * changes, and the call throws `settings_changed`. When left out, replaces any settings.
-   */
-  replaces?: T | null | undefined
-}
-
-export type { Page }
+export type { IfTag, Page, Tagged }
 
 export interface PayloadOptions {
   /** `'text'` gives payloads as `JsonText`, unparsed. */
@@ -236,7 +231,11 @@ export interface Groups<Base = unknown> {
   /** The group's settings, in force and its own; null for a group that does not exist. */
   get(group: string): Promise<Group | null>
   /** Creates the group or replaces its own settings, re-slotting what it holds. */
-  put(group: string, settings?: OwnSettings, options?: Replacing<OwnSettings>): Promise<Group & { created: boolean }>
+  put(group: string, settings?: OwnSettings, options?: IfTag): Promise<Group & { created: boolean }>
+  /** Changes only the settings that are given; null lets one follow the policy again. Throws `group_not_found`. */
+  update(group: string, changes: GroupChanges, options?: IfTag): Promise<Group>
+  /** Creates the group unless it exists. One that exists stays as it is; a process warns once of settings that differ. */
+  ensure(group: string, settings?: OwnSettings): Promise<Group & { created: boolean }>
   /** Forgets the group and its items; false when there was none. */
   drop(group: string): Promise<boolean>
   /** Groups by name (in code point order). */
@@ -245,13 +244,20 @@ export interface Groups<Base = unknown> {
   memberItems<Payload extends Base = Base>(member: string, options?: MemberOptions): Promise<MemberItems<Payload>>
   /** Erases that, as it is when the call arrives, in small transactions; repeatable. */
   eraseMember(member: string, options?: { prefix?: string | undefined }): Promise<{ deleted: number }>
-  getPolicy(prefix: string): Promise<Policy | null>
-  putPolicy(
-    prefix: string,
-    policy: PolicySettings,
-    options?: Replacing<PolicySettings>,
-  ): Promise<Policy & { created: boolean }>
-  deletePolicy(prefix: string): Promise<boolean>
+}
+
+/** The operations on policies: `store.policies` and `tx.policies`. */
+export interface Policies {
+  /** The policy of exactly this prefix; null if there is none. */
+  get(prefix: string): Promise<Policy | null>
+  /** Creates the policy, or replaces it. */
+  put(prefix: string, settings: PolicySettings, options?: IfTag): Promise<Policy & { created: boolean }>
+  /** Changes only the settings that are given. Throws `policy_not_found`. */
+  update(prefix: string, changes: OwnSettings, options?: IfTag): Promise<Policy>
+  /** Creates the policy unless it exists. One that exists stays as it is; a process warns once of settings that differ. */
+  ensure(prefix: string, settings: PolicySettings): Promise<Policy & { created: boolean }>
+  /** False when there was none. Its groups follow the next shorter prefix, or the defaults. */
+  drop(prefix: string): Promise<boolean>
   /** Policies by prefix, or those of them that begin with `prefix`. */
-  listPolicies(options?: Page & { prefix?: string | undefined }): Promise<PolicyPage>
+  list(options?: Page & { prefix?: string | undefined }): Promise<PolicyPage>
 }

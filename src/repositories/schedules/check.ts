@@ -1,13 +1,14 @@
 /** What callers give for schedules, checked: every fault at once. */
 import type { Fault } from '../../errors'
-import { addFaults, faultsOf, refuse } from '../../fields/field'
-import { BODY_RULES } from '../../fields/queues'
-import { nameFaults } from '../../fields/rules'
-import { NEW_SCHEDULE_RULES, timingFaults } from '../../fields/schedules'
+import { addFaults, faultsOf, optional, refuse, rulesOf } from '../../fields/field'
+import { FORM, nameFaults } from '../../fields/rules'
+import { NEW_SCHEDULE_RULES, SCHEDULE_CHANGES_RULES, timingFaults } from '../../fields/schedules'
 import type { MissedTicks, Timing } from '../../fields/ticks'
 import { rowOf } from '../queues/check'
 import type { MessageToSend } from '../queues/rows'
-import type { ScheduleDefinition } from './types'
+import { ifTagOption } from '../settings'
+import type { IfTag } from '../types'
+import type { ScheduleChanges, ScheduleDefinition, ScheduleOptions } from './types'
 
 /** A checked definition: when to send what. */
 export interface ScheduledSend {
@@ -18,12 +19,27 @@ export interface ScheduledSend {
   message: MessageToSend
 }
 
-export function checkSchedule(name: unknown, options: unknown = {}): void {
-  refuse([...nameFaults('schedule', name), ...faultsOf(options, BODY_RULES)])
+const OPTION_RULES = rulesOf({ bodies: optional(FORM) })
+const PUT_OPTION_RULES = rulesOf({ bodies: optional(FORM), ...ifTagOption })
+
+export function checkSchedule(name: unknown, options: ScheduleOptions = {}): void {
+  refuse([...nameFaults('schedule', name), ...faultsOf(options, OPTION_RULES)])
 }
 
-export function checkedDefinition(name: unknown, definition: ScheduleDefinition): ScheduledSend {
-  const faults: Fault[] = nameFaults('schedule', name)
+export function checkChanges(name: unknown, changes: ScheduleChanges, options: IfTag & ScheduleOptions): void {
+  refuse([
+    ...nameFaults('schedule', name),
+    ...faultsOf(changes, SCHEDULE_CHANGES_RULES),
+    ...faultsOf(options, PUT_OPTION_RULES),
+  ])
+}
+
+export function checkedDefinition(
+  name: unknown,
+  definition: ScheduleDefinition,
+  options: IfTag & ScheduleOptions,
+): ScheduledSend {
+  const faults: Fault[] = [...nameFaults('schedule', name), ...faultsOf(options, PUT_OPTION_RULES)]
   addFaults(faults, definition, NEW_SCHEDULE_RULES, '')
   if (typeof definition === 'object' && definition !== null) {
     for (const fault of timingFaults(definition)) faults.push(fault)

@@ -1,33 +1,65 @@
 /** The operations on schedules: checks the arguments and runs each in a transaction. Owns recentn_schedules. */
 import type { Session } from '../../database/engine'
+import { RecentnError } from '../../errors'
 import { checkedPage } from '../../fields/rules'
 import { SCHEDULE_PAGE_RULES } from '../../fields/schedules'
 import type { QueueMemory } from '../queues/memory'
-import { checkedDefinition, checkSchedule } from './check'
-import { dropSchedule, listSchedules, putSchedule, readSchedule } from './schedules'
-import type { Schedule, ScheduleDefinition, Schedules } from './types'
+import { givenOf, warnOfOthers } from '../settings'
+import type { IfTag } from '../types'
+import { checkChanges, checkedDefinition, checkSchedule, type ScheduledSend } from './check'
+import { definitionOf, type ScheduleRow, shownSchedule } from './rows'
+import { changeSchedule, dropSchedule, listSchedules, readSchedule } from './schedules'
+import type { Schedule, ScheduleChanges, ScheduleDefinition, ScheduleOptions, Schedules } from './types'
 
 /** `memory` wakes what sends the ticks in this process. */
 export function schedulesOn(session: Session, memory: QueueMemory): Schedules {
+  const change = (name: string, options: IfTag, made: (before: ScheduleRow | null) => ScheduledSend) =>
+    session.write((tx) => {
+      memory.scheduleChanged(tx)
+      return changeSchedule(tx, name, options, made)
+    })
   return {
-    async schedule<Body>(name: string, definition: ScheduleDefinition<Body>) {
-      const given = checkedDefinition(name, definition)
-      return session.write((tx) => {
-        memory.scheduleChanged(tx)
-        return putSchedule(tx, name, given) as Promise<Schedule<Body> & { created: boolean }>
-      })
-    },
-    async getSchedule<Body>(name: string, options: { bodies?: 'value' | 'text' | undefined } = {}) {
+    async get<Body>(name: string, options: ScheduleOptions = {}) {
       checkSchedule(name, options)
-      return session.read((reader) => readSchedule(reader, name, options.bodies) as Promise<Schedule<Body> | null>)
+      const row = await session.read((reader) => readSchedule(reader, name))
+      return row && (shownSchedule(row, options.bodies) as Schedule<Body>)
     },
-    async schedules(options = {}) {
-      const range = checkedPage(options, SCHEDULE_PAGE_RULES)
-      return session.read((reader) => listSchedules(reader, range))
+    async put<Body>(name: string, definition: ScheduleDefinition<Body>, options: IfTag & ScheduleOptions = {}) {
+      const given = checkedDefinition(name, definition, options)
+      const { row, created } = await change(name, options, () => given)
+      return Object.assign(shownSchedule(row, options.bodies) as Schedule<Body>, { created })
     },
-    async unschedule(name) {
+    async update<Body>(name: string, changes: ScheduleChanges<Body>, options: IfTag & ScheduleOptions = {}) {
+      checkChanges(name, changes, options)
+      const { row } = await change(name, options, (before) => {
+        if (before === null) throw new RecentnError('schedule_not_found')
+        return checkedDefinition(name, merged(before, changes), {})
+      })
+      return shownSchedule(row, options.bodies) as Schedule<Body>
+    },
+    async ensure<Body>(name: string, definition: ScheduleDefinition<Body>, options: ScheduleOptions = {}) {
+      const given = checkedDefinition(name, definition, options)
+      // A plain read takes no lock. In a transaction it may show an old snapshot.
+      const there = session.inTransaction ? null : await session.read((reader) => readSchedule(reader, name))
+      const { row, created } =
+        there === null ? await change(name, {}, (before) => before ?? given) : { row: there, created: false }
+      warnOfOthers('schedule', name, definitionOf(row), definitionOf({ ...row, ...given }))
+      return Object.assign(shownSchedule(row, options.bodies) as Schedule<Body>, { created })
+    },
+    async drop(name) {
       checkSchedule(name)
       return session.write((tx) => dropSchedule(tx, name))
     },
+    async list(options = {}) {
+      const range = checkedPage(options, SCHEDULE_PAGE_RULES)
+      return session.read((reader) => listSchedules(reader, range))
+    },
   }
+}
+
+/** Without `cron` the time zone that the schedule had goes, too. */
+function merged(before: ScheduleRow, changes: ScheduleChanges): ScheduleDefinition {
+  const given = givenOf(changes)
+  const { timeZone, ...definition } = { ...definitionOf(before), ...given } as ScheduleDefinition
+  return definition.cron === null && !('timeZone' in given) ? definition : { ...definition, timeZone }
 }

@@ -1,11 +1,13 @@
 /** The rows of recentn_schedules: their columns, and what callers get of them. */
 import type { Reader, Row } from '../../database/engine'
 import type { MissedTicks, Timing } from '../../fields/ticks'
+import { JsonText } from '../../json'
 import { asListedSchedule, asSchedule } from '../../results/schedules'
 import { limitOf } from '../queues/heads'
 import { bodyOf, type MessageToSend } from '../queues/rows'
+import { settingsTag } from '../settings'
 import type { ScheduledSend } from './check'
-import type { ListedSchedule, Schedule } from './types'
+import type { ListedSchedule, Schedule, ScheduleDefinition } from './types'
 
 export interface ScheduleRow extends ScheduledSend {
   schedule: string
@@ -18,21 +20,24 @@ export interface ScheduleRow extends ScheduledSend {
   createdAtMs: number
 }
 
-const LISTED_COLUMNS =
+/** A longer body is not read with a list. */
+const LISTED_BODY = 2000
+
+const COLUMNS =
   'schedule, queue, cron, every_seconds, time_zone, missed, next_tick_ms, due_at_ms, last_tick_ms, last_sent_at_ms, ' +
   'last_error, delay_seconds, visibility_timeout_seconds, max_receives, priority, message_group, attributes, created_at_ms'
 
-export function listedColumns({ now }: Pick<Reader, 'now'>): string {
-  return `${LISTED_COLUMNS}, ${now} AS now_ms`
+export function scheduleColumns({ now }: Pick<Reader, 'now'>, body = 'body'): string {
+  return `${COLUMNS}, ${now} AS now_ms, ${body}`
 }
 
-export function scheduleColumns(reader: Pick<Reader, 'now'>): string {
-  return `${listedColumns(reader)}, body`
+/** The body is null where it is a long one. */
+export function listedColumns(reader: Pick<Reader, 'now'>): string {
+  return scheduleColumns(reader, `CASE WHEN LENGTH(body) <= ${LISTED_BODY} THEN body END AS body`)
 }
 
 const numberOrNull = (value: unknown) => (value === null ? null : Number(value))
 
-/** A row that was read without its body has an empty one. */
 export function scheduleRowOf(row: Row): ScheduleRow {
   return {
     schedule: row.schedule as string,
@@ -59,7 +64,7 @@ function timingOf(row: Row): Timing {
 
 function messageIn(row: Row): MessageToSend {
   return {
-    body: (row.body as string | undefined) ?? '',
+    body: row.body as string,
     delayMs: Number(row.delay_seconds) * 1000,
     visibilityTimeoutSeconds: numberOrNull(row.visibility_timeout_seconds),
     maxReceives: numberOrNull(row.max_receives),
@@ -78,7 +83,26 @@ export function shownInList(row: ScheduleRow): ListedSchedule {
   return asListedSchedule(listedFields(row))
 }
 
-function listedFields({ schedule, queue, timing, missed, message, ...row }: ScheduleRow): ListedSchedule {
+/** A schedule that is made again has another tag. */
+export function tagOf({ queue, timing, missed, message, createdAtMs }: ScheduleRow): string {
+  const { cron, everySeconds, timeZone } = timing
+  const { body, delayMs, visibilityTimeoutSeconds, maxReceives, priority, messageGroup, attributes } = message
+  const sent = [body, delayMs, visibilityTimeoutSeconds, maxReceives, priority, messageGroup, attributes]
+  return settingsTag([createdAtMs, queue, cron, everySeconds, timeZone, missed, ...sent])
+}
+
+/** What would put the schedule as it is. */
+export function definitionOf(row: ScheduleRow): ScheduleDefinition {
+  const { queue, cron, everySeconds, timeZone, missed, ...fields } = listedFields(row)
+  const { delaySeconds, visibilityTimeoutSeconds, priority, messageGroup, attributes } = fields
+  const message = { delaySeconds, visibilityTimeoutSeconds, priority, messageGroup, attributes }
+  const { maxReceives } = fields
+  const body = new JsonText(row.message.body)
+  return { queue, cron, everySeconds, timeZone, missed, body, ...message, maxReceives }
+}
+
+function listedFields(whole: ScheduleRow): ListedSchedule {
+  const { schedule, queue, timing, missed, message, ...row } = whole
   const { cron, everySeconds, timeZone } = timing
   const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms))
   return {
@@ -98,6 +122,7 @@ function listedFields({ schedule, queue, timing, missed, message, ...row }: Sche
     lastTickAt: timeOf(row.lastTickMs),
     lastSentAt: timeOf(row.lastSentAtMs),
     lastError: row.lastError,
+    tag: tagOf(whole),
     createdAt: new Date(row.createdAtMs),
   }
 }

@@ -10,40 +10,37 @@ import { firstTick } from '../../fields/ticks'
 import { nameRange } from '../name-range'
 import { readHead } from '../queues/heads'
 import { lockSettings } from '../queues/queues'
+import { checkTag } from '../settings'
+import type { IfTag } from '../types'
 import type { ScheduledSend } from './check'
-import { listedColumns, type ScheduleRow, scheduleColumns, scheduleRowOf, shownInList, shownSchedule } from './rows'
-import type { Schedule, ScheduleListOptions, SchedulePage } from './types'
+import { listedColumns, type ScheduleRow, scheduleColumns, scheduleRowOf, shownInList, tagOf } from './rows'
+import type { ListedSchedule, ScheduleListOptions, SchedulePage } from './types'
 
-export async function readSchedule(
-  reader: Reader,
-  name: string,
-  bodies: 'value' | 'text' | undefined,
-): Promise<Schedule | null> {
-  const row = await readRow(reader, name)
-  return row === null ? null : shownSchedule(row, bodies)
-}
-
-async function readRow(reader: Reader, name: string, lock = ''): Promise<ScheduleRow | null> {
+export async function readSchedule(reader: Reader, name: string, lock = ''): Promise<ScheduleRow | null> {
   const sql = `SELECT ${scheduleColumns(reader)} FROM ${reader.tables.schedules} WHERE schedule = ?${lock}`
   const [row] = await reader.rows(sql, [name])
   return row === undefined ? null : scheduleRowOf(row)
 }
 
-/** Creates the schedule or replaces it. Its next tick stays unless it ticks at other times from now on. */
-export async function putSchedule(
+/**
+ * Stores what `change` makes of the schedule, unless that is the schedule as it is. Its next tick stays unless it ticks at
+ * other times from now on.
+ */
+export async function changeSchedule(
   tx: Tx,
   name: string,
-  given: ScheduledSend,
-): Promise<Schedule & { created: boolean }> {
+  options: IfTag,
+  change: (before: ScheduleRow | null) => ScheduledSend,
+): Promise<{ row: ScheduleRow; created: boolean }> {
   await lockSettings(tx)
-  const before = await readRow(tx, name, tx.engine.forUpdate)
+  const before = await readSchedule(tx, name, tx.engine.forUpdate)
+  const given = change(before)
+  if (given === before) return { row: before, created: false }
+  checkTag(options, before && tagOf(before))
   const read = await readHead(tx, given.queue, tx.engine.forShare)
   if (read === null) {
     const detail = `There is no queue ${JSON.stringify(given.queue)}`
-    throw new RecentnError('queue_not_found', detail, {
-      status: 400,
-      faults: [{ pointer: '/queue', detail: 'does not exist' }],
-    })
+    throw new RecentnError('queue_not_found', detail, { faults: [{ pointer: '/queue', detail: 'does not exist' }] })
   }
   const { nowMs } = read
   const nextTickMs =
@@ -51,11 +48,13 @@ export async function putSchedule(
       ? before.nextTickMs
       : firstTick(given.timing, Math.max(nowMs, before?.lastTickMs ?? 0))
   const { lastTickMs = null, lastSentAtMs = null, createdAtMs = nowMs } = before ?? {}
-  const row = { ...given, schedule: name, nextTickMs, lastTickMs, lastSentAtMs, createdAtMs }
+  const { queue, timing, missed, message } = given
+  const sent = { schedule: name, queue, timing, missed, message }
   // A tick that could not be sent is tried again now.
-  const after: ScheduleRow = { ...row, dueAtMs: nextTickMs, lastError: null }
-  await writeRow(tx, after, before === null)
-  return Object.assign(shownSchedule(after), { created: before === null })
+  const times = { nextTickMs, dueAtMs: nextTickMs, lastTickMs, lastSentAtMs, createdAtMs }
+  const row: ScheduleRow = { ...sent, ...times, lastError: null }
+  await writeRow(tx, row, before === null)
+  return { row, created: before === null }
 }
 
 function isSameTiming({ timing: a }: ScheduledSend, { timing: b }: ScheduledSend): boolean {
@@ -102,8 +101,14 @@ export async function listSchedules(
       `ORDER BY schedule LIMIT ${limit + 1}`,
     [...names.parameters, ...queues.parameters],
   )
-  const schedules = rows.slice(0, limit).map((row) => shownInList(scheduleRowOf(row)))
-  return { schedules, nextAfter: rows.length > limit ? (schedules.at(-1)?.schedule ?? null) : null }
+  const schedules: ListedSchedule[] = []
+  for (const row of rows.slice(0, limit)) {
+    const name = row.schedule as string
+    // One by one: many long bodies would take much memory. The tag of a schedule depends on its body.
+    const whole = row.body === null ? await readSchedule(reader, name) : scheduleRowOf(row)
+    if (whole !== null) schedules.push(shownInList(whole))
+  }
+  return { schedules, nextAfter: rows.length > limit ? (rows[limit - 1]?.schedule as string) : null }
 }
 
 /** False if there was none. */

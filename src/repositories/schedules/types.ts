@@ -1,6 +1,6 @@
 /** The public shapes of schedules, which send messages to queues again and again. Times are Dates in UTC. */
 import type { JsonText } from '../../json'
-import type { Page } from '../types'
+import type { IfTag, Page, Tagged } from '../types'
 
 /** When a schedule ticks, and what it sends: `cron` or `everySeconds` is given. */
 export interface ScheduleDefinition<Body = unknown> {
@@ -32,8 +32,13 @@ export interface ScheduleDefinition<Body = unknown> {
   attributes?: Readonly<Record<string, string>> | null | undefined
 }
 
+/** What `update` changes of a schedule. */
+export type ScheduleChanges<Body = unknown> = {
+  [Name in keyof ScheduleDefinition<Body>]?: ScheduleDefinition<Body>[Name] | undefined
+}
+
 /** A schedule as lists show it. */
-export interface ListedSchedule {
+export interface ListedSchedule extends Tagged {
   schedule: string
   queue: string
   cron: string | null
@@ -68,6 +73,11 @@ export interface SchedulePage {
   nextAfter: string | null
 }
 
+export interface ScheduleOptions {
+  /** `'text'` gives the body as `JsonText`, unparsed. */
+  bodies?: 'value' | 'text' | undefined
+}
+
 export interface ScheduleListOptions extends Page {
   /** Only schedules whose names begin with it. */
   prefix?: string | undefined
@@ -75,23 +85,36 @@ export interface ScheduleListOptions extends Page {
   queuePrefix?: string | undefined
 }
 
-/** The operations on schedules: part of `store.queues` and of `tx.queues`. `Body` is as in `Queues`. */
-export interface Schedules<Base = unknown> {
+/** The operations on schedules: `store.schedules` and `tx.schedules`. `Body` is as in `Queues`. */
+export interface Schedules {
+  /** Null if there is no such schedule. */
+  get<Body = unknown>(schedule: string, options?: ScheduleOptions): Promise<Schedule<Body> | null>
   /**
    * Creates the schedule, or replaces the one of this name. While `cron`, `everySeconds` and `timeZone` stay the same, its
    * next tick stays too: an app may repeat the call at each start. Throws `queue_not_found`.
    */
-  schedule<Body extends Base = Base>(
-    name: string,
+  put<Body = unknown>(
+    schedule: string,
     definition: ScheduleDefinition<NoInfer<Body>>,
+    options?: IfTag & ScheduleOptions,
   ): Promise<Schedule<Body> & { created: boolean }>
-  /** Null if there is no such schedule. `bodies: 'text'` gives its body as `JsonText`, unparsed. */
-  getSchedule<Body extends Base = Base>(
-    name: string,
-    options?: { bodies?: 'value' | 'text' | undefined },
-  ): Promise<Schedule<Body> | null>
-  /** Schedules by name, without their bodies. */
-  schedules(options?: ScheduleListOptions): Promise<SchedulePage>
+  /**
+   * Changes only what is given: from `cron` to `everySeconds` by `{ cron: null, everySeconds: 60 }`. Throws
+   * `schedule_not_found` and `queue_not_found`.
+   */
+  update<Body = unknown>(
+    schedule: string,
+    changes: ScheduleChanges<NoInfer<Body>>,
+    options?: IfTag & ScheduleOptions,
+  ): Promise<Schedule<Body>>
+  /** Creates the schedule unless it exists. One that exists stays as it is; a process warns once of what differs. */
+  ensure<Body = unknown>(
+    schedule: string,
+    definition: ScheduleDefinition<NoInfer<Body>>,
+    options?: ScheduleOptions,
+  ): Promise<Schedule<Body> & { created: boolean }>
   /** Ends the schedule; false if there was none. Messages that it has sent stay. */
-  unschedule(name: string): Promise<boolean>
+  drop(schedule: string): Promise<boolean>
+  /** Schedules by name, without their bodies. */
+  list(options?: ScheduleListOptions): Promise<SchedulePage>
 }

@@ -1,26 +1,20 @@
-/**
- * The loop of a consumer of a store. Any number of processes may run the loop of one consumer; each change is given to at
- * least one of them, and when one starts over they all do. A loop with its cursor in memory is a consumer of its own.
- * `kit/cursor-steps.ts` has the invariant. No SQL.
- */
+/** The consumers of a store: their options, and where their cursors are kept. `shared/consumer.ts` has the loop. No SQL. */
 import { RecentnError } from '../../errors'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, option } from '../../fields/options'
-import { FORM, nameFaults, oneOf, PAGE_LIMIT } from '../../fields/rules'
-import type { StopOptions } from '../../handling-shapes'
-import { CursorSteps, isExpired, storedCursor } from '../../kit/cursor-steps'
-import { Faults } from '../../kit/faults'
+import { FORM, nameFaults, oneOf, PAGE_LIMIT, SIGNAL } from '../../fields/rules'
+import { isExpired, storedCursor } from '../../kit/cursor-steps'
+import type { Faults } from '../../kit/faults'
 import { handling, isHandling } from '../../kit/handling'
 import { Loop } from '../../kit/loop'
 import { within } from '../../kit/patience'
 import type { Change, Feeds } from '../../repositories/feeds/types'
 import { schemaFault } from '../../schema'
-import type { ConsumeHandler, ConsumeOptions, Consuming } from './types'
+import { ConsumerLoop, type ConsumeSource } from '../../shared/consumer'
+import type { ConsumeHandler, ConsumeOptions } from './types'
 
 const WAIT_SECONDS = 20
-const LONGEST_PAUSE_MS = 5000
-/** How long a handler has to end after its signal was aborted. */
-const GRACE_MS = 1000
+const FAULT_PAUSES = { firstMs: 100, longestMs: 5000 }
 
 const OPTIONS = optionRules<ConsumeOptions>({
   cursor: oneOf(['stored', 'memory']),
@@ -28,19 +22,32 @@ const OPTIONS = optionRules<ConsumeOptions>({
   values: FORM,
   backoff: anObject,
   schema: option(schemaFault),
+  signal: SIGNAL,
+  around: aFunction,
   onExpired: aFunction,
   onError: aFunction,
 })
 
-type Source = Pick<Feeds, 'changes' | 'cursor' | 'moveCursor'>
+const SURROUNDINGS = {
+  repeat,
+  patienceOf: checkedStop,
+  endsWithin: async (ms: number, work: Promise<unknown>) =>
+    (await within(
+      ms,
+      work.then(() => true),
+    )) === true,
+  handling,
+  isHandling,
+  isOver: (error: unknown) => error instanceof RecentnError && error.code === 'closed',
+}
 
 /** Throws `invalid_input`, with every fault. */
 export function startConsumer(
-  source: Source,
+  feeds: Pick<Feeds, 'changes' | 'cursor' | 'moveCursor'>,
   [feed, consumer]: readonly [feed: string, consumer: string],
   handler: ConsumeHandler,
   options: ConsumeOptions,
-): ConsumerLoop {
+) {
   refuse([
     ...nameFaults('feed', feed),
     ...nameFaults('consumer', consumer),
@@ -51,90 +58,57 @@ export function startConsumer(
       ? [{ pointer: '/schema', detail: 'needs values, not texts' }]
       : []),
   ])
-  return new ConsumerLoop(source, feed, consumer, handler, options)
-}
-
-export class ConsumerLoop implements Consuming {
-  readonly #source: Source
-  readonly #names: readonly [feed: string, consumer: string]
-  readonly #onExpired: ConsumeOptions['onExpired']
-  readonly #steps: CursorSteps<Change>
-  readonly #loop: Loop
-  #end: () => void = () => {}
-  /** Resolves when no handler runs any more. */
-  readonly ended = new Promise<void>((resolve) => {
-    this.#end = resolve
-  })
-  /** The cursor of a consumer that keeps it in memory, otherwise null. */
-  #kept: bigint | null
-
-  constructor(source: Source, feed: string, consumer: string, handler: ConsumeHandler, options: ConsumeOptions) {
-    this.#source = source
-    this.#names = [feed, consumer]
-    this.#onExpired = options.onExpired
-    this.#kept = options.cursor === 'memory' ? 0n : null
-    const { limit, values, schema, onExpired, onError } = options
-    const faults = new Faults({ who: 'consumer', what: `read the feed ${feed} as ${consumer}`, onError })
-    this.#steps = new CursorSteps<Change>({
-      cursor: () => this.#cursor(),
-      read: (after, signal) => source.changes(feed, { limit, values, waitSeconds: WAIT_SECONDS, signal, after }),
-      store: async (cursor, move) => {
-        if (this.#kept === null) return (await source.moveCursor(feed, consumer, cursor, move)).cursor
-        this.#kept = cursor
-        return cursor
-      },
-      schema,
-      handle: (changes, context) => handling(this, () => handler(changes, context)),
-      onExpired: onExpired && (() => handling(this, onExpired)),
-      backoff: boundsOf(options.backoff),
-      faults,
-    })
-    this.#loop = new Loop({
-      round: (stopping) => this.#round(stopping),
-      faultPauses: { firstMs: 100, longestMs: LONGEST_PAUSE_MS },
-      onFault: (error) => faults.database(error),
-      keepsAlive: true,
-    })
-    this.#loop.wake()
-  }
-
-  async stop(options: StopOptions = {}): Promise<void> {
-    const patienceMs = checkedStop(options)
-    this.#stopLoop()
-    if (isHandling(this)) return // it would wait for itself
-    if (patienceMs === null) return this.ended
-    const isOver = this.ended.then(() => true)
-    if (await within(patienceMs, isOver)) return
-    this.#steps.abort()
-    await within(GRACE_MS, isOver)
-  }
-
-  #stopLoop(): void {
-    void this.#loop.stop().then(this.#end)
-  }
-
-  async #round(stopping: AbortSignal): Promise<number | null> {
-    try {
-      return await this.#steps.step(stopping)
-    } catch (error) {
-      if (!(error instanceof RecentnError && error.code === 'closed')) throw error
-      this.#stopLoop()
-      return null
-    }
-  }
-
-  async #cursor(): Promise<bigint> {
-    return this.#kept ?? (await storedCursor(this.#source.cursor(...this.#names)))
-  }
-
+  const { limit, values, cursor } = options
+  const read: ConsumeSource<Change>['read'] = (after, signal) =>
+    feeds.changes(feed, { limit, values, waitSeconds: WAIT_SECONDS, signal, after })
+  const kept = keptBy(feeds, feed, consumer, cursor)
+  const surroundings = { ...SURROUNDINGS, backoff: boundsOf(options.backoff) }
+  const loop = new ConsumerLoop<Change>({ ...kept, read }, [feed, consumer], handler, options, surroundings)
   /** Whether all that is published by now is handled. */
-  async isCaughtUp(): Promise<boolean> {
+  const isCaughtUp = async () => {
     try {
-      const { changes } = await this.#source.changes(this.#names[0], { after: await this.#cursor(), limit: 1 })
-      return changes.length === 0
+      return (await feeds.changes(feed, { after: await kept.cursor(), limit: 1 })).changes.length === 0
     } catch (error) {
-      if (this.#onExpired && isExpired(error)) return false
+      if (options.onExpired && isExpired(error)) return false
       throw error
     }
   }
+  return Object.assign(loop, { isCaughtUp })
+}
+
+export type StoreConsumer = ReturnType<typeof startConsumer>
+
+/** The cursor in the database, or one that is kept here. */
+function keptBy(
+  feeds: Pick<Feeds, 'cursor' | 'moveCursor'>,
+  feed: string,
+  consumer: string,
+  where: ConsumeOptions['cursor'],
+): Pick<ConsumeSource<Change>, 'store'> & { cursor(): Promise<bigint> } {
+  if (where !== 'memory') {
+    return {
+      cursor: () => storedCursor(feeds.cursor(feed, consumer)),
+      store: async (cursor, move) => (await feeds.moveCursor(feed, consumer, cursor, move)).cursor,
+    }
+  }
+  let kept = Promise.resolve(0n)
+  const store = (cursor: bigint) => {
+    kept = Promise.resolve(cursor)
+    return kept
+  }
+  return { cursor: () => kept, store }
+}
+
+/** A loop that goes by the clock of the process, and moves on with a test's. */
+function repeat(stopping: AbortSignal, faults: Faults<never>, step: () => Promise<number>): Promise<void> {
+  const loop = new Loop({
+    round: step,
+    faultPauses: FAULT_PAUSES,
+    onFault: (error) => faults.database(error),
+    keepsAlive: true,
+  })
+  loop.wake()
+  return new Promise((resolve) => {
+    stopping.addEventListener('abort', () => void loop.stop().then(resolve))
+  })
 }

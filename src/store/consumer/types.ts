@@ -1,5 +1,5 @@
 /** The public shapes of the loops of consumers. */
-import type { ConsumeContext, ConsumeHandlingOptions, StopOptions } from '../../handling-shapes'
+import type { ConsumeContext, ConsumeHandlingOptions } from '../../handling-shapes'
 import type { Change, ValueOptions } from '../../repositories/feeds/types'
 
 export type { ConsumeContext }
@@ -16,13 +16,4 @@ export interface ConsumeOptions<Value = unknown> extends ValueOptions, ConsumeHa
    * and the database keeps no consumer: for an index in memory, which each process builds for itself.
    */
   cursor?: 'stored' | 'memory' | undefined
-}
-
-/** A running loop of a consumer. */
-export interface Consuming {
-  /**
-   * Reads no further changes, and resolves when the running handler has ended; at once when called in that handler.
-   * Repeatable.
-   */
-  stop(options?: StopOptions): Promise<void>
 }

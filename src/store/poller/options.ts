@@ -7,12 +7,13 @@ import {
   type Bounds,
   backoffFaults,
   boundsOf,
+  fraction,
   option,
   orderFault,
   partFaults,
   seconds,
 } from '../../fields/options'
-import { NAME, oneOf, whole } from '../../fields/rules'
+import { NAME, oneOf, SIGNAL, whole } from '../../fields/rules'
 import type { PollShape } from '../../repositories/polls/types'
 import type { PollHandler, PollOptions } from './types'
 
@@ -25,6 +26,7 @@ export interface PollSettings {
   backoff: Bounds
   intervalMs: number
   auto: boolean
+  signal: AbortSignal | undefined
   maxAttempts: number
   timeoutMs: number
 }
@@ -55,8 +57,10 @@ const OPTIONS = optionRules<PollOptions<object>>({
   concurrency: whole(1, 1000),
   batch: anObject,
   backoff: anObject,
-  intervalMs: whole(1, 86_400_000),
+  intervalSeconds: fraction(0.001, 86_400),
   auto: aBoolean,
+  signal: SIGNAL,
+  around: aFunction,
   onError: aFunction,
   onWarning: aFunction,
 })
@@ -84,8 +88,10 @@ export function checkedPoll<T>(handler: PollHandler<T>, options: PollOptions<T>)
     concurrency = 1,
     batch,
     backoff,
-    intervalMs = 1000,
+    intervalSeconds = 1,
     auto = true,
+    signal,
+    around: ___,
     onError: _,
     onWarning: __,
     ...shape
@@ -97,8 +103,9 @@ export function checkedPoll<T>(handler: PollHandler<T>, options: PollOptions<T>)
     concurrency,
     batch: { min, max },
     backoff: boundsOf(backoff),
-    intervalMs,
+    intervalMs: intervalSeconds * 1000,
     auto,
+    signal,
     maxAttempts,
     timeoutMs: claimTimeoutSeconds * 1000,
   }

@@ -7,7 +7,6 @@
  */
 import { RecentnError } from '../../errors'
 import { checkedStop } from '../../fields/options'
-import type { StopOptions } from '../../handling-shapes'
 import { Handlers } from '../../kit/handlers'
 import { Lease } from '../../kit/lease'
 import { Leases, type Unextended } from '../../kit/leases'
@@ -17,6 +16,7 @@ import { delay, performance } from '../../real-time'
 import type { ClaimedRows, LoadedClaim } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { PollCounts } from '../../repositories/polls/types'
+import { type StopOptions, Stoppable } from '../../shared/running'
 import type { PollSettings } from './options'
 import { BatchSize, type PollerFaults } from './pace'
 import { type HeldRow, LONGEST_PAUSE_MS, Rows } from './rows'
@@ -33,11 +33,11 @@ export interface RowPollerOptions<T> {
   handler: PollHandler<T>
   settings: PollSettings
   faults: PollerFaults<T>
-  /** Throws `conflict`, with this reason, inside a transaction of the store's database. */
+  /** Throws `misuse`, with this reason, inside a transaction of the store's database. */
   guard: (why: string) => void
 }
 
-export class RowPoller<T> implements Poller {
+export class RowPoller<T> extends Stoppable implements Poller {
   readonly #repository: PollRepository
   readonly #settings: PollSettings
   readonly #faults: PollerFaults<T>
@@ -56,6 +56,7 @@ export class RowPoller<T> implements Poller {
   #stopping: Promise<void> | null = null
 
   constructor({ repository, handler, settings, faults, guard }: RowPollerOptions<T>) {
+    super()
     this.#repository = repository
     this.#settings = settings
     this.#faults = faults
@@ -82,6 +83,7 @@ export class RowPoller<T> implements Poller {
       keepsAlive: true,
     })
     if (settings.auto) this.#loop.wake()
+    this.stopBy(settings.signal, () => this.#stopNow())
   }
 
   async once(): Promise<PollResult> {
@@ -109,13 +111,17 @@ export class RowPoller<T> implements Poller {
     const patienceMs = checkedStop(options)
     this.#requireOutside('stop()')
     this.#handlers.hurryAfter(patienceMs)
+    return this.#stopNow()
+  }
+
+  #stopNow(): Promise<void> {
     this.#stopping ??= outside(() => this.#stop())
     return this.#stopping
   }
 
-  /** Throws `conflict` in a handler of this poller, and in a transaction that its results would wait for. */
+  /** Throws `misuse` in a handler of this poller, and in a transaction that its results would wait for. */
   #requireOutside(call: string): void {
-    if (this.#rows.isInside) throw new RecentnError('conflict', `${call} would wait for the handler it is called in`)
+    if (this.#rows.isInside) throw new RecentnError('misuse', `${call} would wait for the handler it is called in`)
     this.#guard(`${call} would wait for the transaction it is called in`)
   }
 
@@ -129,7 +135,7 @@ export class RowPoller<T> implements Poller {
       return isMore || isMoreToTidy ? 0 : this.#settings.intervalMs
     } catch (error) {
       if (!(error instanceof RecentnError && error.code === 'closed')) throw error
-      void this.#loop.stop()
+      void this.#stopNow()
       return null
     }
   }
@@ -239,5 +245,6 @@ export class RowPoller<T> implements Poller {
     )
     await this.#rows.giveBack(left)
     await this.#leases.close()
+    this.ended()
   }
 }

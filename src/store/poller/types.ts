@@ -1,6 +1,6 @@
 /** The public shapes of pollers. */
-import type { StopOptions } from '../../handling-shapes'
 import type { PollCounts, PollShape } from '../../repositories/polls/types'
+import type { Around, Running } from '../../shared/running'
 
 /** What a handler gets beside its row. */
 export interface PollContext {
@@ -23,10 +23,14 @@ export interface PollOptions<T = unknown> extends PollShape {
   batch?: { min?: number | undefined; max?: number | undefined } | undefined
   /** The pause after a failure: doubled with each attempt, with jitter; default 1 to 600 seconds. */
   backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
-  /** Milliseconds to wait after there was nothing to claim, 1 to 86,400,000; default 1000. */
-  intervalMs?: number | undefined
+  /** Seconds to wait after there was nothing to claim, 0.001 to 86,400; default 1. */
+  intervalSeconds?: number | undefined
   /** Whether the poller claims by itself; default true. With false, only `once` claims. */
   auto?: boolean | undefined
+  /** Stops the poller when it is aborted, as `stop()`. */
+  signal?: AbortSignal | undefined
+  /** Runs around each handler, as that of a worker: gets the row, and calls `next`, which runs the handler. */
+  around?: Around<T>
   /**
    * Called with each error: a handler's with its row, the database's without one; that of a row that can't be read or
    * claimed with an object of the columns of its key. When left out, each kind of error is a warning of the process, once
@@ -60,7 +64,7 @@ export interface PollResult {
   lost: number
 }
 
-export interface Poller {
+export interface Poller extends Running {
   /**
    * Claims and handles rows until there is none to claim and all handlers have ended; for cron, with `auto: false`.
    * Concurrent calls share one run. Throws `invalid_input` for options that don't fit the table, and errors of the database.
@@ -68,6 +72,4 @@ export interface Poller {
   once(): Promise<PollResult>
   /** How many rows are in each state, counted now by queries along an index. */
   counts(): Promise<PollCounts>
-  /** Claims nothing more, waits for running handlers, and gives back rows whose handlers have not begun. Repeatable. */
-  stop(options?: StopOptions): Promise<void>
 }

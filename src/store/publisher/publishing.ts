@@ -12,6 +12,7 @@ import type { FeedMemory } from '../../repositories/feeds/memory'
 import { hasPending, pendingRows, remindedRows } from '../../repositories/feeds/pending'
 import { type FeedRows, type Published, publishRows, rowsKey } from '../../repositories/feeds/publish'
 import type { Followed } from '../../repositories/feeds/types'
+import { Stoppable } from '../../shared/running'
 import type { StoreLook } from '../look'
 import type { WorkCounts } from '../work-counts'
 import { Publisher, type PublisherOptions, type PublishingRound } from './publisher'
@@ -38,6 +39,23 @@ const BATCHES = 5
 /** How long a store that closes goes on publishing. */
 const CLOSING_MS = 2000
 
+/** A followed table, until it is stopped or followed again. */
+class FollowedFeed extends Stoppable implements Followed {
+  constructor(
+    readonly feed: string,
+    signal: AbortSignal | undefined,
+    private readonly end: () => Promise<void>,
+  ) {
+    super()
+    this.stopBy(signal)
+  }
+
+  async stop(): Promise<void> {
+    await this.end()
+    this.ended()
+  }
+}
+
 export class Publishing {
   /** The publisher of the feeds with entries of their own. */
   readonly #own: Publisher | null
@@ -48,6 +66,7 @@ export class Publishing {
   readonly #places = new Map<string, Published['place']>()
   /** Feeds that could not be published, and whose fault was reported. */
   readonly #faulty = new Set<string>()
+  readonly #followed = new Map<string, FollowedFeed>()
   /** No round publishes later than this, by `performance.now`. */
   #deadline = Number.POSITIVE_INFINITY
   #closed = false
@@ -99,23 +118,25 @@ export class Publishing {
   }
 
   /** Makes the rows of a table a feed, and publishes them. */
-  async follow(table: FollowedTable): Promise<Followed> {
+  async follow(table: FollowedTable, signal?: AbortSignal): Promise<Followed> {
     const { session, memory } = this.options
     const { feed, source } = table
+    signal?.throwIfAborted()
     await session.write(async (tx) => beginFollowed(tx, feed, source.table, await greatestSyncId(tx, table)))
     memory.followed.set(feed, table)
-    await this.#publishers.get(feed)?.stop()
+    await this.#followed.get(feed)?.stop()
     // A look of its own: a lock on the user's table must delay no other part of the store.
     const publisher = this.#publisherOf({ publish: () => this.#publishFollowed(source), leastMs: this.#leastMs })
     if (publisher) this.#publishers.set(feed, publisher)
     publisher?.wake(feed)
-    const stop = () => {
-      if (memory.followed.get(feed) !== table) return
-      memory.followed.delete(feed)
-      this.#publishers.get(feed)?.stop()
-      this.#publishers.delete(feed)
-    }
-    return { feed, stop }
+    const followed: FollowedFeed = new FollowedFeed(feed, signal, async () => {
+      if (memory.followed.get(feed) === table) memory.followed.delete(feed)
+      if (this.#publishers.get(feed) === publisher) this.#publishers.delete(feed)
+      if (this.#followed.get(feed) === followed) this.#followed.delete(feed)
+      await publisher?.stop()
+    })
+    if (!this.#closed) this.#followed.set(feed, followed)
+    return followed
   }
 
   /** Publishes what this process has written, also until `written` resolves, and ends within a time. */
@@ -124,6 +145,7 @@ export class Publishing {
     this.#deadline = performance.now() + CLOSING_MS
     await written
     await Promise.all(this.#all().map((publisher) => publisher.stop()))
+    await Promise.all([...this.#followed.values()].map((one) => one.stop()))
   }
 
   #all(): Publisher[] {

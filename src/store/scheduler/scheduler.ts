@@ -3,8 +3,11 @@
  * and those of other processes are seen within a minute. Any number of processes may run it. After a fault (the database is
  * away) each pause is longer, and the loop recovers by itself. No SQL.
  */
+import { safeText } from '../../error-text'
+import { RecentnError } from '../../errors'
 import { Loop } from '../../kit/loop'
 import type { TickRound } from '../../repositories/schedules/tick'
+import type { BackgroundWork } from '../types'
 import type { WorkCounts } from '../work-counts'
 
 export interface SchedulerOptions {
@@ -12,7 +15,7 @@ export interface SchedulerOptions {
   tick: () => Promise<TickRound>
   /** False: only `tick` sends. */
   isOn: boolean
-  onError: (error: unknown, doing: string) => void
+  onError: (error: unknown, work: BackgroundWork) => void
   counts: Pick<WorkCounts, 'schedulerRounds' | 'schedulerFaults'>
 }
 
@@ -34,7 +37,7 @@ export class Scheduler {
       faultPauses: FAULT_PAUSES,
       onFault: (error, isFirst) => {
         counts.schedulerFaults++
-        if (isFirst) onError(error, 'send what is scheduled')
+        if (isFirst) onError(error, 'schedule')
       },
       keepsAlive: false,
     })
@@ -74,8 +77,16 @@ export class Scheduler {
       counts.schedulerFaults++
       if (this.#failing.has(schedule)) continue
       this.#failing.add(schedule)
-      onError(error, `send what the schedule ${JSON.stringify(schedule)} has due`)
+      onError(ofSchedule(schedule, error), 'schedule')
     }
     return round
   }
+}
+
+/** The same error, with the name of the schedule that could not send its tick. */
+function ofSchedule(schedule: string, error: unknown): RecentnError {
+  const code = error instanceof RecentnError ? error.code : 'internal'
+  return new RecentnError(code, `The schedule ${JSON.stringify(schedule)} could not send: ${safeText(error)}`, {
+    cause: error,
+  })
 }

@@ -8,6 +8,7 @@ import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
 import type { StoreLook } from '../look'
 import type { OpenQueues } from '../queues'
+import type { BackgroundWork } from '../types'
 import type { WorkCounts } from '../work-counts'
 
 /** For expired items: the least time between two looks, and the time until a round without one. */
@@ -29,10 +30,10 @@ export function startSweepers(
   { groups, queues, feeds }: SweptParts,
   look: StoreLook,
   counts: WorkCounts,
-  onError: (error: unknown, doing: string) => void,
+  onError: (error: unknown, work: BackgroundWork) => void,
 ): Loop[] {
   const start = (
-    what: string,
+    what: 'groups' | 'queues' | 'feeds',
     [lookMs, intervalMs]: readonly [number, number],
     due: DueQuestion,
     sweep: () => Promise<{ more: boolean }>,
@@ -47,7 +48,7 @@ export function startSweepers(
       faultPauses: { firstMs: 2 * lookMs, longestMs: LONGEST_PAUSE_MS },
       onFault: (error, isFirst) => {
         counts.sweeperFaults++
-        if (isFirst) onError(error, `sweep ${what}`)
+        if (isFirst) onError(error, `sweep-${what}`)
       },
       keepsAlive: false,
     })

@@ -29,6 +29,8 @@ export interface WorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMa
    * are ignored.
    */
   giveBack(queue: string, receiptHandles: readonly string[]): Promise<unknown>
+  /** Throws where `once` would wait for itself. */
+  guard?: (() => void) | undefined
 }
 
 export interface FetcherOptions {

@@ -2,7 +2,7 @@
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aBoolean, aFunction, anObject, type Bounds, backoffFaults, boundsOf, option } from '../../fields/options'
 import { MAX_VISIBILITY_SECONDS } from '../../fields/queues'
-import { nameFaults, whole } from '../../fields/rules'
+import { nameFaults, SIGNAL, whole } from '../../fields/rules'
 import { type StandardSchema, schemaFault } from '../../schema'
 import type { Handler, WorkOptions } from './types'
 
@@ -14,6 +14,8 @@ export interface WorkSettings {
   visibilityTimeoutSeconds: number | null
   backoff: Bounds
   schema: StandardSchema | undefined
+  signal: AbortSignal | undefined
+  around: WorkOptions['around']
   onError: WorkOptions['onError']
   onDone: WorkOptions['onDone']
   onDead: WorkOptions['onDead']
@@ -26,6 +28,8 @@ const OPTIONS = optionRules<WorkOptions>({
   auto: aBoolean,
   backoff: anObject,
   schema: option(schemaFault),
+  signal: SIGNAL,
+  around: aFunction,
   onError: aFunction,
   onDone: aFunction,
   onDead: aFunction,
@@ -39,10 +43,19 @@ export function checkedWork(queue: string, handler: Handler, options: WorkOption
     ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
   ])
-  const { concurrency = 1, visibilityTimeoutSeconds = null, auto = true, backoff, schema, ...hooks } = options
+  const {
+    concurrency = 1,
+    visibilityTimeoutSeconds = null,
+    auto = true,
+    backoff,
+    schema,
+    signal,
+    around,
+    ...hooks
+  } = options
   // What is claimed ahead is bounded by what the handlers begin in a moment: a large batch is for quick ones only.
   const { batchSize = Math.min(Math.max(5 * concurrency, 10), 1000) } = options
   const { onError, onDone, onDead } = hooks
-  const settings = { concurrency, batchSize, visibilityTimeoutSeconds, auto, schema }
+  const settings = { concurrency, batchSize, visibilityTimeoutSeconds, auto, schema, signal, around }
   return { ...settings, backoff: boundsOf(backoff), onError, onDone, onDead }
 }

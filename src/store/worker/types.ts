@@ -1,11 +1,12 @@
 /** The public shapes of workers. */
-import type { StopOptions, WorkContext, WorkHandlingOptions } from '../../handling-shapes'
+import type { WorkContext, WorkHandlingOptions } from '../../handling-shapes'
 import type { Message } from '../../repositories/queues/types'
+import type { Running, StopOptions } from '../../shared/running'
 
-export type { StopOptions, WorkContext }
+export type { Running, StopOptions, WorkContext }
 
 /**
- * Resolving deletes the message. Throwing releases it, with the error, after a backoff; an `UnrecoverableError` makes it a
+ * Resolving acknowledges the message. Throwing returns it (`nack`), with the error, after a backoff; an `UnrecoverableError` makes it a
  * dead letter at once.
  */
 export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
@@ -22,16 +23,14 @@ export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body, M
 /** What became of the messages that were handled. */
 export interface WorkResult {
   done: number
-  /** The handler has thrown: released after a backoff, or dead. */
+  /** The handler has thrown: nacked with a backoff, or dead. */
   failed: number
 }
 
-export interface Worker {
+export interface Worker extends Running {
   /**
    * Receives and handles messages until none is ready and all handlers have ended; for cron and for tests, with `auto: false`.
    * Concurrent calls share one run. Throws `invalid_input` for a worker that receives by itself, and errors of the database.
    */
   once(): Promise<WorkResult>
-  /** Claims nothing more, waits for running handlers, and gives back messages whose handlers have not begun. Repeatable. */
-  stop(options?: StopOptions): Promise<void>
 }

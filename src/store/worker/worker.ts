@@ -3,7 +3,7 @@
  * locks are the repository's.
  *
  * Invariants: a handler begins only while the lease of its message surely holds. Every claim that came in ends in exactly
- * one way: deleted, released, given back, or lost.
+ * one way: acked, nacked, given back, or lost.
  */
 import { RecentnError } from '../../errors'
 import { mayHaveKilled } from '../../failures'
@@ -18,10 +18,11 @@ import { outside } from '../../outside'
 import { clearInterval, performance, setImmediate, setInterval } from '../../real-time'
 import type { Message } from '../../repositories/queues/types'
 import { parsing } from '../../schema'
+import { type StopOptions, Stoppable, surrounded } from '../../shared/running'
 import { Fetcher, type HeldMessage, type WorkSource } from './fetch'
 import { checkedWork, type WorkSettings } from './options'
 import { Prefetch } from './prefetch'
-import type { Handler, StopOptions, WorkContext, Worker, WorkOptions, WorkResult } from './types'
+import type { Handler, WorkContext, Worker, WorkOptions, WorkResult } from './types'
 
 /** At half of its lease a claim is extended, or given back when its handler has not begun. */
 const LEASE_SHARE = 0.5
@@ -37,21 +38,16 @@ export function startWorker(
   options: WorkOptions = {},
 ): QueueWorker {
   const settings = checkedWork(queue, handler, options)
-  return outside(() => new QueueWorker(source, queue, parsing(settings.schema, handler), settings))
+  const handle = surrounded(settings.around, parsing(settings.schema, handler))
+  return outside(() => new QueueWorker(source, queue, handle, settings))
 }
 
 /** The signal is made when the handler asks for it. */
-class LeaseContext implements WorkContext {
-  readonly #lease: HeldMessage
-
-  constructor(lease: HeldMessage) {
-    this.#lease = lease
-  }
-
-  get signal(): AbortSignal {
-    return this.#lease.signal
-  }
-}
+const contextOf = (lease: HeldMessage): WorkContext => ({
+  get signal() {
+    return lease.signal
+  },
+})
 
 /** While the claim holds; while the database is away, also beyond that. */
 function again(error: unknown, { endsAt }: Claimed<Message>, isStopping: boolean): boolean {
@@ -59,7 +55,7 @@ function again(error: unknown, { endsAt }: Claimed<Message>, isStopping: boolean
   return (isShared(error) && !isStopping) || performance.now() < endsAt
 }
 
-export class QueueWorker implements Worker {
+export class QueueWorker extends Stoppable implements Worker {
   readonly #source: WorkSource
   readonly #queue: string
   readonly #handler: Handler
@@ -77,6 +73,7 @@ export class QueueWorker implements Worker {
   #stopping: Promise<void> | null = null
 
   constructor(source: WorkSource, queue: string, handler: Handler, settings: WorkSettings) {
+    super()
     this.#source = source
     this.#queue = queue
     this.#handler = handler
@@ -110,9 +107,11 @@ export class QueueWorker implements Worker {
     })
     this.#keepAlive = settings.auto ? setInterval(() => {}, 2 ** 31 - 1) : null
     this.#fetch()
+    this.stopBy(settings.signal)
   }
 
   async once(): Promise<WorkResult> {
+    this.#source.guard?.()
     if (this.#stopping) throw new RecentnError('closed', 'The worker was stopped')
     if (this.#settings.auto) {
       throw new RecentnError('invalid_input', 'The worker receives by itself: `once` is for auto: false')
@@ -221,7 +220,7 @@ export class QueueWorker implements Worker {
     if (lease.isLost || (!lease.isKept && beganAt >= this.#leases.dueAt(lease))) return
     lease.isKept = true
     const message = lease.subject
-    const failure = await this.#faults.attempt(() => this.#handler(message, new LeaseContext(lease)), message)
+    const failure = await this.#faults.attempt(() => this.#handler(message, contextOf(lease)), message)
     this.#leases.remove(lease)
     this.#prefetch.handled(performance.now() - beganAt)
     if (lease.isLost) return
@@ -250,5 +249,6 @@ export class QueueWorker implements Worker {
     this.#settles.giveUp()
     if (this.#keepAlive) clearInterval(this.#keepAlive)
     await this.#leases.close()
+    this.ended()
   }
 }

@@ -1,4 +1,5 @@
 import type { Change, ConsumeOptions, Store } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { moment } from '../../support/timing'
 import { type Context, eventually, refusal, sleep } from '../context'
 import { range } from '../queues/tools'
@@ -236,7 +237,7 @@ export function describeFeedConsuming(context: Context): void {
         await store.groups.append(context.unique('late'))
       })
       await stopped.reached
-      expect(store.counts().consumers).toBe(1)
+      expect(innerOf(store).counts().consumers).toBe(1)
       await store.close()
       expect(await cursorOf(feed)).toBe(1n)
     })
@@ -246,7 +247,7 @@ export function describeFeedConsuming(context: Context): void {
       const store = await context.open()
       const { values } = mirror(feed, {}, store)
       await eventually(5000, 'it is given', async () => values.size === 1)
-      expect(store.counts().consumers).toBe(1)
+      expect(innerOf(store).counts().consumers).toBe(1)
       await store.close()
       const late = await refusal(Promise.resolve().then(() => store.feeds.consume(feed, 'c', () => {})))
       expect(late.code).toBe('closed')

@@ -83,11 +83,11 @@ export function describeFeedFollowing(context: Context): void {
         { key: 'y', value: { k: 'y', v: '2' } },
       ])
       await source.query("UPDATE kv SET feed_sync_id = NULL WHERE k = 'x'")
-      following.stop()
+      await following.stop()
       expect(await own.feeds.publish()).toEqual({ published: 0 })
       const named = await own.feeds.follow('kv', { syncColumn: 'feed_sync_id', key: 'id' })
       expect(named.feed).toBe('kv')
-      named.stop()
+      await named.stop()
     })
 
     it('the value as one property, several, what a function makes of the row, or all', async () => {
@@ -111,7 +111,7 @@ export function describeFeedFollowing(context: Context): void {
         if (value === all) expect(change?.value).toMatchObject(all)
         else expect(change?.value).toEqual(value)
         expect((await store.feeds.get(feed, 'fred'))?.value).toEqual(change?.value)
-        following.stop()
+        await following.stop()
       }
     })
 
@@ -248,7 +248,7 @@ export function describeFeedFollowing(context: Context): void {
       const [statement] = /CREATE INDEX .*\)/.exec(error.message) ?? []
       await source.query(statement ?? 'there is no statement')
       const following = await store.feeds.follow(NotIndexed, options)
-      following.stop()
+      await following.stop()
     })
 
     it('refuses what is no table, no column, and no feed', async () => {

@@ -2,8 +2,10 @@
  * What wakes the publishers and the waiting readers of a process: commits, of every kind of transaction, and nothing that was
  * rolled back. The stores here find nothing by polling, so that only waking can lead to what the tests wait for.
  */
+
 import type { QueryRunner } from 'typeorm'
 import type { Store, Transaction } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { SOON_MS, soonMs } from '../../support/timing'
 import { type Context, eventually } from '../context'
 import { feedTools } from './tools'
@@ -100,7 +102,7 @@ export function describeFeedWaking(context: Context): void {
       const store = await blindStore(context)
       const feed = named()
       const waiting = store.feeds.changes(feed, { waitSeconds: 20 })
-      await eventually(SOON_MS, 'the reader waits', async () => store.counts().changesWaiting === 1)
+      await eventually(SOON_MS, 'the reader waits', async () => innerOf(store).counts().changesWaiting === 1)
       const since = performance.now()
       await run(store, (tx) => tx.feeds.put(feed, 'k', 1))
       expect((await waiting).changes).toMatchObject([{ key: 'k', value: 1 }])

@@ -96,7 +96,7 @@ export function describePollOptions(context: Context): void {
 
     it('of a poller that polls by itself are told to onError, once', async () => {
       const told: unknown[] = []
-      poll('no_such_table', () => {}, { auto: true, intervalMs: 10, onError: (error) => told.push(error) })
+      poll('no_such_table', () => {}, { auto: true, intervalSeconds: 0.01, onError: (error) => told.push(error) })
       await eventually(5000, 'told', async () => told.length > 0)
       await new Promise((resolve) => setTimeout(resolve, 300))
       expect(told).toEqual([expect.objectContaining({ code: 'invalid_input' })])

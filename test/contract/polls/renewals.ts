@@ -32,7 +32,7 @@ export function describePollRenewals(context: Context): void {
     const settings = { status: 'status', concurrency: 3, claimTimeoutSeconds: CLAIM_SECONDS, ...options }
     const first = poll(name, handler, settings).once()
     await sleep(200)
-    const other = poll(name, handler, { ...settings, auto: true, intervalMs: 100 }, await context.open())
+    const other = poll(name, handler, { ...settings, auto: true, intervalSeconds: 0.1 }, await context.open())
     const result = await first
     await other.stop()
     return { result, twice }
@@ -68,7 +68,7 @@ export function describePollRenewals(context: Context): void {
         if (n === 1) await hold(name, 1.6 * CLAIM_MS)
         await sleep(n === 1 ? 0.7 * CLAIM_MS : 100)
       }
-      const settings = { ...options, status: undefined, claim, intervalMs: 5, ...options }
+      const settings = { ...options, status: undefined, claim, intervalSeconds: 0.005, ...options }
       const { result, twice } = await both(name, work, settings)
       expect(twice).toEqual([])
       expect(times.sort()).toEqual([1, 2, 3])
@@ -92,7 +92,7 @@ export function describePollRenewals(context: Context): void {
         })
         await sleep(0.4 * CLAIM_MS)
       }
-      const { twice } = await both(name, work, { status: undefined, claim, intervalMs: 5 })
+      const { twice } = await both(name, work, { status: undefined, claim, intervalSeconds: 0.005 })
       expect(twice).toEqual([])
       expect(times.sort()).toEqual([0, 1])
     })

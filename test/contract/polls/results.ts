@@ -162,7 +162,7 @@ export function describePollResults(context: Context): void {
       }
       const poller = poll(name, handler, { status: 'status' })
       expect(await within(poller.once())).toMatchObject({ done: 3 })
-      expect(new Set(codes)).toEqual(new Set(['conflict']))
+      expect(new Set(codes)).toEqual(new Set(['misuse']))
       expect(codes).toHaveLength(6)
     })
 
@@ -181,7 +181,7 @@ export function describePollResults(context: Context): void {
       const name = await made(STATUS)
       const poller = poll(name, () => {}, { status: 'status' })
       const inside = context.store.transaction(async () => poller.once())
-      await expect(within(inside)).rejects.toMatchObject({ code: 'conflict' })
+      await expect(within(inside)).rejects.toMatchObject({ code: 'misuse' })
     })
   })
 }

@@ -18,7 +18,7 @@ export function describePollRows(context: Context): void {
       const name = await tableOf(table, 5)
       const store = await context.open()
       const done: number[] = []
-      const options = { ...table.options, auto: true, intervalMs: 20, concurrency: 4 }
+      const options = { ...table.options, auto: true, intervalSeconds: 0.02, concurrency: 4 }
       const poller = poll(name, async ({ n }) => void done.push(Number(n)), options, store)
       await eventually(5000, 'all done', async () => (await numbersWhere(name, table.done as string)).length === 5)
       await query(insertSql(table, name, [5, 6]))

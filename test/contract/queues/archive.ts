@@ -28,11 +28,11 @@ export function describeQueueArchives(context: Context): void {
     it('keeps what was deleted, with all that is known of it', async () => {
       const queue = await made({ onDelete: 'archive', maxReceives: 5 })
       const { id } = await queues().send(queue, { a: 'x' }, { priority: 4, messageGroup: 'g' })
-      await queues().nackMany(queue, (await one(queue)).receiptHandle, { error: 'at first' })
+      await queues().nack(queue, (await one(queue)).receiptHandle, { error: 'at first' })
       const message = await one(queue)
       pass(10)
       const begin = Date.now() + context.clock.offsetMs
-      await queues().ackMany(queue, message.receiptHandle)
+      await queues().ack(queue, message.receiptHandle)
       const archived = await queues().message(queue, id)
       expect(archived).toMatchObject({
         ...{ id, state: 'archived', body: { a: 'x' }, receiveCount: 2, maxReceives: 5, sentAt: message.sentAt },
@@ -41,9 +41,9 @@ export function describeQueueArchives(context: Context): void {
       })
       expect(Math.abs((archived?.archivedAt?.getTime() ?? 0) - begin)).toBeLessThan(5_000)
       expect((await queues().peek(queue, { state: 'archived' })).messages).toEqual([archived])
-      for (const order of ['ready', 'cycle'] as const) {
+      for (const call of ['receive', 'cycle'] as const) {
         pass(1000)
-        expect(await queues().receive(queue, { order })).toEqual([])
+        expect(await queues()[call](queue)).toEqual([])
       }
       expect(await queues().redrive(queue)).toEqual({ moved: 0 })
     })
@@ -104,7 +104,7 @@ export function describeQueueArchives(context: Context): void {
 
     it('is left alone by purge', async () => {
       const queue = await madeOf(2, { onDelete: 'archive' })
-      await queues().ackMany(queue, (await queues().receive(queue))[0]?.receiptHandle ?? '')
+      await queues().ack(queue, (await queues().receive(queue))[0]?.receiptHandle ?? '')
       expect(await queues().purge(queue)).toEqual({ deleted: 1 })
       expect(bodiesOf((await queues().peek(queue, { state: 'archived' })).messages)).toEqual([1])
     })

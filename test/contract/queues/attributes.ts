@@ -104,7 +104,7 @@ export function describeQueueAttributes(context: Context): void {
       const [second] = await other.queues.receive(queue)
       const held = [first, second].map((message) => message?.visibleAt.getTime() ?? 0)
       expect((held[1] ?? 0) - (held[0] ?? 0)).toBeGreaterThan(890_000)
-      await other.queues.ackMany(queue, second?.receiptHandle ?? '')
+      await other.queues.ack(queue, second?.receiptHandle ?? '')
       expect(await queues().message(queue, second?.id ?? 0n)).toMatchObject({ state: 'archived' })
       await queues().pause(queue)
       expect(await other.queues.receive(queue)).toEqual([])
@@ -122,7 +122,7 @@ export function describeQueueAttributes(context: Context): void {
       expect(await queues().pause(queue)).toMatchObject({ queue, paused: true })
       await queues().send(queue, 3)
       expect(await queues().receive(queue, { limit: 10 })).toEqual([])
-      expect(await queues().receive(queue, { limit: 10, order: 'cycle' })).toEqual([])
+      expect(await queues().cycle(queue, { limit: 10 })).toEqual([])
       expect(await queues().ackMany(queue, handlesOf(held ? [held] : []))).toMatchObject({ failed: [] })
       expect(await queues().resume(queue)).toMatchObject({ queue, paused: false })
       expect(bodiesOf(await queues().receive(queue, { limit: 10 }))).toEqual([2, 3])
@@ -136,7 +136,7 @@ export function describeQueueAttributes(context: Context): void {
       for (const name of [queue, context.unique('new')]) {
         const error = await refusal(queues().put(name, { deadLetterQueue: nowhere }))
         expect([error.code, error.faults.map(({ pointer }) => pointer)]).toEqual([
-          'queue_not_found',
+          'dead_letter_queue_not_found',
           ['/deadLetterQueue'],
         ])
       }

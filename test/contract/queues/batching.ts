@@ -34,7 +34,9 @@ export function describeQueueBatching(context: Context): void {
       expect(new Set(received.map(({ body }) => body))).toEqual(new Set(range(0, CALLERS)))
       const receives = used()
 
-      const settled = await Promise.all(received.map(({ receiptHandle }) => store.queues.ackMany(queue, receiptHandle)))
+      const settled = await Promise.all(
+        received.map(({ receiptHandle }) => store.queues.ackMany(queue, [receiptHandle])),
+      )
       expect(settled).toEqual(received.map(({ receiptHandle }) => ({ acked: [receiptHandle], failed: [] })))
       const deletes = used()
       expect(await idsIn(queue, 'in-flight')).toEqual([])
@@ -83,7 +85,7 @@ export function describeQueueBatching(context: Context): void {
           received.map(({ receiptHandle }, n) =>
             n % 2
               ? queues().ackMany(name, [receiptHandle, 'x'])
-              : queues().nackMany(name, receiptHandle, { error: `e${n}`, delaySeconds: n }),
+              : queues().nackMany(name, [receiptHandle], { error: `e${n}`, delaySeconds: n }),
           ),
         )
         for (const [n, settle] of settles.entries()) {
@@ -141,10 +143,10 @@ export function describeQueueBatching(context: Context): void {
           const received = (await store?.queues.receive(queue, { limit: 3 })) ?? []
           for (const { body, receiptHandle } of received) {
             if (Math.random() < 0.1) {
-              await store?.queues.nackMany(queue, receiptHandle)
+              await store?.queues.nack(queue, receiptHandle)
               continue
             }
-            const { acked: deleted } = (await store?.queues.ackMany(queue, receiptHandle)) ?? { acked: [] }
+            const { acked: deleted } = (await store?.queues.ackMany(queue, [receiptHandle])) ?? { acked: [] }
             done.set(body, (done.get(body) ?? 0) + deleted.length)
           }
           if (received.length === 0 && last) return

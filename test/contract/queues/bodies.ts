@@ -17,7 +17,7 @@ export function describeQueueBodies(context: Context): void {
     const seen: unknown[] = [(await queues().peek(queue)).messages[0]?.body]
     const message = await one(queue)
     seen.push(message.body, (await queues().message(queue, id))?.body)
-    await queues().ackMany(queue, message.receiptHandle)
+    await queues().ack(queue, message.receiptHandle)
     seen.push((await queues().peek(queue, { state: 'archived' })).messages[0]?.body)
     seen.push((await queues().message(queue, id))?.body)
     return seen.map((one) => JSON.stringify(one))
@@ -71,7 +71,7 @@ export function describeQueueBodies(context: Context): void {
         bodiesOf(messages).map((body) => (body instanceof JsonText ? body.text : body))
       expect(texts((await queues().peek(queue, { bodies: 'text' })).messages)).toEqual([text, '{"a":[1]}'])
       expect(texts(await queues().receive(queue, { limit: 2, bodies: 'text' }))).toEqual([text, '{"a":[1]}'])
-      const cycled = await queues().receive(queue, { limit: 2, bodies: 'text', order: 'cycle' })
+      const cycled = await queues().cycle(queue, { limit: 2, bodies: 'text' })
       expect(texts(cycled)).toEqual([text, '{"a":[1]}'])
       const single = [id, plain.id].map((each) => queues().message(queue, each, { bodies: 'text' }))
       expect(texts((await Promise.all(single)).flatMap((message) => message ?? []))).toEqual([text, '{"a":[1]}'])

@@ -8,7 +8,7 @@ export function describeQueueCycles(context: Context): void {
   const { made, madeOf, filled, pass, idsIn } = queueTools(context)
 
   const cycle = (queue: string, limit: number, cursor?: string, store: Store = context.store): Promise<Message[]> =>
-    store.queues.receive(queue, { limit, order: 'cycle', ...(cursor === undefined ? {} : { cursor }) })
+    store.queues.cycle(queue, { limit, ...(cursor === undefined ? {} : { cursor }) })
 
   /** The bodies of batch after batch; `after` is done with each. */
   async function batches(
@@ -147,7 +147,7 @@ export function describeQueueCycles(context: Context): void {
       const [last] = (await cycle(queue, 5)).slice(-1)
       expect(last?.body).toBe('new')
       // The cursor stands on a message that is deleted now: the next one is the next by id.
-      await queues().ackMany(queue, last?.receiptHandle ?? '')
+      await queues().ack(queue, last?.receiptHandle ?? '')
       expect(bodiesOf(await cycle(queue, 4))).toEqual([1, 4, 5, 6])
     })
 

@@ -21,11 +21,11 @@ export function describeQueueDeadLetters(context: Context): void {
       for (let count = 1; count <= 2; count++) {
         const message = await one(queue)
         expect(message.receiveCount).toBe(count)
-        if (way === 'release') await queues().nackMany(queue, message.receiptHandle, { error: `error ${count}` })
+        if (way === 'release') await queues().nack(queue, message.receiptHandle, { error: `error ${count}` })
         pass(31)
       }
       expect(await queues().receive(queue, { limit: 10 })).toEqual([])
-      expect(await queues().receive(queue, { limit: 10, order: 'cycle' })).toEqual([])
+      expect(await queues().cycle(queue, { limit: 10 })).toEqual([])
       const [dead, ...more] = (await queues().peek(queue, { state: 'dead' })).messages
       expect(more).toEqual([])
       expect(dead).toMatchObject({ state: 'dead', body: 1, receiveCount: 2, maxReceives: 2 })
@@ -40,7 +40,7 @@ export function describeQueueDeadLetters(context: Context): void {
       const queue = await made({ maxReceives: 1, deadLetterQueue: dead })
       const sent = await queues().send(queue, { a: 1 }, { priority: 3, messageGroup: 'g' })
       const message = await one(queue)
-      if (way === 'release') await queues().nackMany(queue, message.receiptHandle, { error: 'no', delaySeconds: 500 })
+      if (way === 'release') await queues().nack(queue, message.receiptHandle, { error: 'no', delaySeconds: 500 })
       else pass(31)
       expect(await queues().receive(queue)).toEqual([])
       expect(await queues().message(queue, sent.id)).toBeNull()

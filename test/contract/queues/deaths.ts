@@ -31,7 +31,7 @@ export function describeQueueDeaths(context: Context): void {
       const { deadLetterFrom, ...received } = kept
       const again = await one(letters)
       expect(again).toMatchObject({ ...received, receiveCount: 1, sentAt: first.sentAt })
-      await queues().nackMany(letters, again.receiptHandle, { delaySeconds: 10 })
+      await queues().nack(letters, again.receiptHandle, { delaySeconds: 10 })
       expect(await shown(letters)).toMatchObject({ ...kept, state: 'delayed' })
       pass(11)
       expect(await one(letters)).toMatchObject({ ...received, receiveCount: 2, maxReceives: 2 })
@@ -44,7 +44,7 @@ export function describeQueueDeaths(context: Context): void {
       const alive = { ...none, state: 'ready', receiveCount: 0, firstReceivedAt: first.receivedAt }
       expect(await shown(queue)).toMatchObject(alive)
       await queues().update(queue, { deadLetterQueue: last })
-      await queues().nackMany(queue, (await one(queue)).receiptHandle, { dead: true })
+      await queues().nack(queue, (await one(queue)).receiptHandle, { dead: true })
       expect(await shown(last)).toMatchObject({ deadReceiveCount: 1, receiveCount: 0, deadLetterFrom: queue })
       expect(((await shown(last)).deadAt as Date) > (deadAt as Date)).toBe(true)
     })
@@ -55,12 +55,12 @@ export function describeQueueDeaths(context: Context): void {
       const queue = await made({ maxReceives: 2, deadLetterQueue: letters })
       const { id } = await queues().send(queue, 1)
       for (let receives = 0; receives < 2; receives++) {
-        await queues().nackMany(queue, (await one(queue)).receiptHandle)
+        await queues().nack(queue, (await one(queue)).receiptHandle)
       }
       expect(await queues().message(letters, id)).toMatchObject({ deadReceiveCount: 2 })
       pass(5)
       const passed = await one(letters)
-      await queues().nackMany(letters, passed.receiptHandle, { dead: true })
+      await queues().nack(letters, passed.receiptHandle, { dead: true })
       const shown = await queues().message(last, id)
       expect(shown).toMatchObject({ deadReceiveCount: 1, firstReceivedAt: passed.firstReceivedAt })
       expect(Number(shown?.deadAt)).toBeGreaterThan(Number(passed.deadAt))

@@ -147,7 +147,7 @@ function describeServerPlans(context: Context): void {
       const query = (sql: string) => store.dataSource.query(sql)
       for (let warm = 0; warm < 2; warm++) {
         await queues.receive(queue)
-        await queues.receive(queue, { order: 'cycle' })
+        await queues.cycle(queue)
         await queues.get(queue)
       }
       const touched: Record<string, number> = {}
@@ -159,7 +159,7 @@ function describeServerPlans(context: Context): void {
         return answer as T
       }
       const messages = await touch('receive 30', () => queues.receive(queue, { limit: 30 }))
-      const cycled = await touch('cycle 10', () => queues.receive(queue, { limit: 10, order: 'cycle' }))
+      const cycled = await touch('cycle 10', () => queues.cycle(queue, { limit: 10 }))
       expect([messages.length, cycled.length]).toEqual([30, 10])
       const handles = handlesOf(messages)
       await touch('extend 10', () => queues.extendMany(queue, handles.slice(0, 10), { visibilityTimeoutSeconds: 50 }))

@@ -81,8 +81,8 @@ export function describeQueueFairness(context: Context): void {
         const [message] = await queues().receive(queue)
         if (!message) break
         turns.push(message.messageGroup ?? '')
-        if (message.messageGroup === 'a') await queues().nackMany(queue, message.receiptHandle)
-        else await queues().ackMany(queue, message.receiptHandle)
+        if (message.messageGroup === 'a') await queues().nack(queue, message.receiptHandle)
+        else await queues().ack(queue, message.receiptHandle)
       }
       expect(turns.length).toBeGreaterThanOrEqual(19)
       expect(turns.length).toBeLessThanOrEqual(21)

@@ -59,13 +59,13 @@ export function describeGroupConcurrency(context: Context): void {
     it('keeps a failed message before its followers: released, with a delay, timed out, given a new timeout', async () => {
       const queue = await limited(1)
       await sendTo(queue, 'a', 2)
-      await queues().nackMany(queue, (await one(queue)).receiptHandle)
-      await queues().nackMany(queue, (await one(queue)).receiptHandle, { delaySeconds: 100 })
+      await queues().nack(queue, (await one(queue)).receiptHandle)
+      await queues().nack(queue, (await one(queue)).receiptHandle, { delaySeconds: 100 })
       expect(await receive(queue)).toEqual([])
       pass(101)
       const late = await one(queue)
       expect(late).toMatchObject({ body: 1, receiveCount: 3 })
-      await queues().extendMany(queue, late.receiptHandle, { visibilityTimeoutSeconds: 60 })
+      await queues().extend(queue, late.receiptHandle, { visibilityTimeoutSeconds: 60 })
       pass(61)
       expect(await blocked(queue)).toEqual([2])
       await expectPlaces(context, queue)
@@ -80,7 +80,7 @@ export function describeGroupConcurrency(context: Context): void {
         const queue = await limited(1, { maxReceives: 1, deadLetterQueue: other ? dead : null })
         await sendTo(queue, 'a', 5)
         const [first] = await receive(queue)
-        await queues().nackMany(queue, first?.receiptHandle ?? '', { delaySeconds: 50 })
+        await queues().nack(queue, first?.receiptHandle ?? '', { delaySeconds: 50 })
         expect(bodiesOf(await receive(queue))).toEqual([2])
         pass(31)
         const third = await one(queue)
@@ -104,7 +104,7 @@ export function describeGroupConcurrency(context: Context): void {
       const first = await one(queue)
       expect(await queues().get(queue)).toMatchObject({ counts: { delayed: 1, blocked: 2, inFlight: 1 } })
       pass(25)
-      await queues().extendMany(queue, first.receiptHandle, { visibilityTimeoutSeconds: 1000 })
+      await queues().extend(queue, first.receiptHandle, { visibilityTimeoutSeconds: 1000 })
       pass(80)
       expect(await idsIn(queue, 'blocked')).toHaveLength(ids.length + 1)
       await done(queue, [first])
@@ -150,7 +150,7 @@ export function describeGroupConcurrency(context: Context): void {
       expect(await queues().get(queue)).toMatchObject({ counts: { inFlight: 1, ready: 4, blocked: 450 } })
       const ready = await receive(queue)
       expect(ready.map(({ messageGroup }) => messageGroup).sort()).toEqual(['b', null, null, null])
-      await queues().nackMany(queue, held?.receiptHandle ?? '', { delaySeconds: 100 })
+      await queues().nack(queue, held?.receiptHandle ?? '', { delaySeconds: 100 })
       await change(3)
       const [second, third] = (await receive(queue)).filter(({ messageGroup }) => messageGroup === 'a')
       expect([second?.body, third?.body]).toEqual([2, 3])
@@ -204,7 +204,7 @@ export function describeGroupConcurrency(context: Context): void {
           { body: 3, messageGroup: 'a' },
           { body: 4, messageGroup: 'b' },
         ])
-        expect((await tx.queues.ackMany(queue, first?.receiptHandle ?? '')).acked).toHaveLength(1)
+        expect((await tx.queues.ackMany(queue, [first?.receiptHandle ?? ''])).acked).toHaveLength(1)
         expect(bodiesOf(await tx.queues.receive(queue, { limit: 10 })).sort()).toEqual([2, 4])
       }
       await rolledBack(run, work)
@@ -218,8 +218,8 @@ export function describeGroupConcurrency(context: Context): void {
     it('keeps the first message of a group in an endless loop until it is deleted', async () => {
       const queue = await limited(1, { maxReceives: null })
       await sendTo(queue, 'a', 2)
-      const cycle = async () => (await queues().receive(queue, { order: 'cycle', limit: 10 }))[0] as Message
-      await queues().nackMany(queue, (await cycle()).receiptHandle)
+      const cycle = async () => (await queues().cycle(queue, { limit: 10 }))[0] as Message
+      await queues().nack(queue, (await cycle()).receiptHandle)
       const again = await cycle()
       expect(again.body).toBe(1)
       await done(queue, [again])
@@ -244,10 +244,10 @@ export function describeGroupConcurrency(context: Context): void {
           await sleep(Math.random() * 4)
           const fails = message.receiveCount === 1 && message.id % 7n === 0n
           others.delete(message.id)
-          if (fails) return store.queues.nackMany(queue, message.receiptHandle)
+          if (fails) return store.queues.nackMany(queue, [message.receiptHandle])
           left--
           ended.set(group, [...(ended.get(group) ?? []), message.id])
-          return store.queues.ackMany(queue, message.receiptHandle)
+          return store.queues.ackMany(queue, [message.receiptHandle])
         }
         const receiver = async (store: Store) => {
           while (left > 0) {

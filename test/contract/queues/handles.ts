@@ -38,8 +38,8 @@ export function describeQueueHandles(context: Context): void {
     it('of a message that was released is stale', async () => {
       const queue = await madeOf(2)
       const [a, b] = handlesOf(await queues().receive(queue, { limit: 2 })) as [string, string]
-      await queues().nackMany(queue, a)
-      await queues().nackMany(queue, b, { delaySeconds: 60 })
+      await queues().nack(queue, a)
+      await queues().nack(queue, b, { delaySeconds: 60 })
       await expectAll(queue, [a, b], 'stale_receipt')
       expect(await idsIn(queue, 'ready')).toHaveLength(1)
       expect(await idsIn(queue, 'delayed')).toHaveLength(1)
@@ -52,7 +52,7 @@ export function describeQueueHandles(context: Context): void {
       for (const settings of [{ maxReceives: 1 }, { maxReceives: 1, deadLetterQueue: dead }]) {
         const queue = await madeOf(2, settings)
         const handles = handlesOf(await queues().receive(queue, { limit: 2 })) as [string, string]
-        await queues().nackMany(queue, handles[0])
+        await queues().nack(queue, handles[0])
         pass(31)
         expect(await queues().receive(queue, { limit: 2 })).toEqual([])
         await expectAll(queue, handles, 'stale_receipt')
@@ -63,9 +63,9 @@ export function describeQueueHandles(context: Context): void {
     it('of a message that was archived, purged or removed is stale', async () => {
       const queue = await madeOf(3, { onDelete: 'archive' })
       const [a, b, c] = await queues().receive(queue, { limit: 3 })
-      await queues().ackMany(queue, a?.receiptHandle ?? '')
+      await queues().ack(queue, a?.receiptHandle ?? '')
       await queues().remove(queue, b?.id ?? 0n)
-      await queues().nackMany(queue, c?.receiptHandle ?? '')
+      await queues().nack(queue, c?.receiptHandle ?? '')
       await queues().purge(queue)
       await expectAll(queue, handlesOf([a, b, c].flatMap((message) => message ?? [])), 'stale_receipt')
       expect(await queues().message(queue, a?.id ?? 0n)).toMatchObject({ state: 'archived' })
@@ -90,7 +90,7 @@ export function describeQueueHandles(context: Context): void {
         'x'.repeat(5000),
       ]
       await expectAll(queue, [...changed, ...malformed, ...odd], 'invalid_receipt')
-      expect((await queues().ackMany(queue, handle)).acked).toEqual([handle])
+      expect((await queues().ackMany(queue, [handle])).acked).toEqual([handle])
     })
 
     it('of another queue is invalid there', async () => {
@@ -99,7 +99,7 @@ export function describeQueueHandles(context: Context): void {
       await one(b)
       await expectAll(b, [message.receiptHandle], 'invalid_receipt')
       expect(await queues().message(a, message.id)).toMatchObject({ state: 'in-flight', receiveCount: 1 })
-      expect((await queues().ackMany(a, message.receiptHandle)).acked).toHaveLength(1)
+      expect((await queues().ackMany(a, [message.receiptHandle])).acked).toHaveLength(1)
     })
 
     it('with the id of another message in it does nothing', async () => {
@@ -138,10 +138,10 @@ export function describeQueueHandles(context: Context): void {
       const outcomes = await Promise.all(
         messages.map(({ receiptHandle }) =>
           Promise.all([
-            queues().ackMany(queue, receiptHandle),
-            other.queues.ackMany(queue, receiptHandle),
-            queues().nackMany(queue, receiptHandle),
-            other.queues.nackMany(queue, receiptHandle),
+            queues().ackMany(queue, [receiptHandle]),
+            other.queues.ackMany(queue, [receiptHandle]),
+            queues().nackMany(queue, [receiptHandle]),
+            other.queues.nackMany(queue, [receiptHandle]),
           ]),
         ),
       )
@@ -162,7 +162,7 @@ export function describeQueueHandles(context: Context): void {
       const messages = await queues().receive(queue, { limit: 60 })
       await sleep(990)
       const [settled, again] = await Promise.all([
-        Promise.all(messages.map(({ receiptHandle }) => queues().ackMany(queue, receiptHandle))),
+        Promise.all(messages.map(({ receiptHandle }) => queues().ackMany(queue, [receiptHandle]))),
         Promise.all(range(1, 6).map(() => other.queues.receive(queue, { limit: 10, visibilityTimeoutSeconds: 100 }))),
       ])
       const gone = messages.filter((_, n) => settled[n]?.acked.length === 1)

@@ -181,16 +181,16 @@ export function describeQueuesInTheWay(context: Context): void {
     it('a receiver round and round knows a queue that was made anew', async () => {
       const other = context.engine === 'sqlite' ? context.store : await context.open()
       const queue = await madeOf(1)
-      expect(await other.queues.receive(queue, { order: 'cycle' })).toHaveLength(1)
+      expect(await other.queues.cycle(queue)).toHaveLength(1)
       await queues().drop(queue)
       await queues().put(queue, { maxReceives: 9 })
       await filled(queue, 2)
-      const [message, second] = await other.queues.receive(queue, { order: 'cycle', limit: 2 })
+      const [message, second] = await other.queues.cycle(queue, { limit: 2 })
       expect(message?.maxReceives).toBe(9)
       const handle = message?.receiptHandle ?? ''
-      expect(await queues().ackMany(queue, handle)).toEqual({ acked: [handle], failed: [] })
+      expect(await queues().ackMany(queue, [handle])).toEqual({ acked: [handle], failed: [] })
       const last = second?.receiptHandle ?? ''
-      expect(await other.queues.ackMany(queue, last)).toEqual({ acked: [last], failed: [] })
+      expect(await other.queues.ackMany(queue, [last])).toEqual({ acked: [last], failed: [] })
     })
 
     it('a process that knows the queue from before sees what is due in the one that was made anew', async () => {
@@ -220,7 +220,7 @@ export function describeQueuesInTheWay(context: Context): void {
       const [handle] = handlesOf(await queues().receive(queue)) as [string]
       const forged = Buffer.from(handle, 'base64url')
       forged.writeBigUInt64BE(2n ** 63n, 0)
-      const { failed } = await queues().ackMany(queue, forged.toString('base64url'))
+      const { failed } = await queues().ackMany(queue, [forged.toString('base64url')])
       expect(failed.map(({ code }) => code)).toEqual(['invalid_receipt'])
     })
 

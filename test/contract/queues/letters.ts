@@ -1,4 +1,5 @@
 import type { MessageCounts, QueueSettings } from '../../../src/repositories/queues/types'
+import { innerOf } from '../../../src/store/inner'
 import type { Context } from '../context'
 import { handlesOf, messageIds, queueTools } from './tools'
 
@@ -77,7 +78,7 @@ export function describeQueueLetters(context: Context): void {
       await kill('mail', 9)
       await kill('dead', 3)
       const [done] = await queues.receive('dead')
-      await queues.ackMany('dead', done?.receiptHandle ?? '')
+      await queues.ack('dead', done?.receiptHandle ?? '')
       await queues.receive('dead', { visibilityTimeoutSeconds: 1000 })
       await send('dead', 1, 500)
       await send('alone', 1)
@@ -87,7 +88,7 @@ export function describeQueueLetters(context: Context): void {
       expect(await queues.get('dead')).toMatchObject({ counts: letters, oldestAgeSeconds: expect.any(Number) })
       expect((await queues.get('last'))?.counts).toEqual({ ...none, ready: 3 })
       const nothingWaits = { counts: { ...none, dead: 10, archived: 1 }, oldestAgeSeconds: null }
-      expect((await store.totals()).queues).toEqual(nothingWaits)
+      expect((await innerOf(store).totals()).queues).toEqual(nothingWaits)
 
       pass(100)
       await send('mail', 4)
@@ -95,7 +96,7 @@ export function describeQueueLetters(context: Context): void {
       await queues.receive('mail', { visibilityTimeoutSeconds: 1000 })
       // Another store has counted nothing yet.
       const other = await context.open({ url })
-      const { counts, oldestAgeSeconds } = (await other.totals()).queues
+      const { counts, oldestAgeSeconds } = (await innerOf(other).totals()).queues
       expect(counts).toEqual({ ready: 3, inFlight: 1, delayed: 2, blocked: 0, dead: 10, archived: 1 })
       // That of the mail: the letters are 100 s older.
       expect(oldestAgeSeconds).toBeLessThan(60)
@@ -115,7 +116,7 @@ export function describeQueueLetters(context: Context): void {
       const [held] = await queues().receive(letters)
       expect(held?.id).toBe(id)
       expect((await queues().peek(letters, { state: 'in-flight' })).messages[0]?.deadLetterFrom).toBe(queue)
-      await queues().nackMany(letters, held?.receiptHandle ?? '', { delaySeconds: 500 })
+      await queues().nack(letters, held?.receiptHandle ?? '', { delaySeconds: 500 })
       expect((await queues().peek(letters, { state: 'delayed' })).messages[0]?.deadLetterFrom).toBe(queue)
       await context.store.transaction(async (tx) => {
         expect((await tx.queues.message(letters, id))?.deadLetterFrom).toBe(queue)
@@ -141,7 +142,7 @@ export function describeQueueLetters(context: Context): void {
       const last = await made()
       await queues().put(letters, { deadLetterQueue: last })
       const [held] = await queues().receive(letters)
-      await queues().nackMany(letters, held?.receiptHandle ?? '', { dead: true })
+      await queues().nack(letters, held?.receiptHandle ?? '', { dead: true })
       expect((await queues().peek(last)).messages).toMatchObject([{ id: ids[0], deadLetterFrom: letters }])
       await queues().drop(queue)
       expect((await queues().peek(letters)).messages).toMatchObject([{ id: ids[1], deadLetterFrom: null }])
@@ -153,8 +154,8 @@ export function describeQueueLetters(context: Context): void {
       const queue = await madeOf(2, { onDelete: 'archive' })
       const received = await queues().receive(queue, { limit: 2 })
       const [dead, archived] = handlesOf(received)
-      await queues().nackMany(queue, dead ?? '', { dead: true })
-      await queues().ackMany(queue, archived ?? '')
+      await queues().nack(queue, dead ?? '', { dead: true })
+      await queues().ack(queue, archived ?? '')
       for (const { id } of received) expect((await queues().message(queue, id))?.deadLetterFrom).toBeNull()
       const shown = await Promise.all(received.map(({ id }) => queues().message(queue, id)))
       const firstReceivedAt = received[0]?.receivedAt
@@ -190,10 +191,10 @@ export function describeQueueLetters(context: Context): void {
       const other = context.engine === 'sqlite' ? context.store : await context.open()
       await filled(letters, 1)
       const [before] = await other.queues.receive(letters)
-      await other.queues.ackMany(letters, before?.receiptHandle ?? '')
+      await other.queues.ack(letters, before?.receiptHandle ?? '')
       await queues().send(queue, 1, FIVE)
       const { receiptHandle } = await one(queue)
-      if (way === 'release') await queues().nackMany(queue, receiptHandle, { dead: true })
+      if (way === 'release') await queues().nack(queue, receiptHandle, { dead: true })
       else pass(6)
       await queues().peek(queue)
       await comesBackSoon(letters, other)
@@ -208,8 +209,7 @@ export function describeQueueLetters(context: Context): void {
       await queues().send(queue, 1, FIVE)
       await queues().put(letters, { ...HOUR, deadLetterQueue: last })
       await queues().put(queue, { ...HOUR, deadLetterQueue: letters })
-      for (const from of [queue, letters])
-        await queues().nackMany(from, (await one(from)).receiptHandle, { dead: true })
+      for (const from of [queue, letters]) await queues().nack(from, (await one(from)).receiptHandle, { dead: true })
       await comesBackSoon(last)
     })
 
@@ -218,8 +218,7 @@ export function describeQueueLetters(context: Context): void {
       const letters = await made({ ...HOUR, deadLetterQueue: last })
       const queue = await made({ ...HOUR, deadLetterQueue: letters })
       await queues().send(queue, 1, FIVE)
-      for (const from of [queue, letters])
-        await queues().nackMany(from, (await one(from)).receiptHandle, { dead: true })
+      for (const from of [queue, letters]) await queues().nack(from, (await one(from)).receiptHandle, { dead: true })
       await comesBackSoon(last)
     })
 
@@ -227,7 +226,7 @@ export function describeQueueLetters(context: Context): void {
       const letters = await made(HOUR)
       const queue = await made({ ...HOUR, deadLetterQueue: letters })
       await queues().send(queue, 1, FIVE)
-      await queues().nackMany(queue, (await one(queue)).receiptHandle, { dead: true })
+      await queues().nack(queue, (await one(queue)).receiptHandle, { dead: true })
       await queues().drop(queue)
       expect(await queues().redrive(letters)).toEqual({ moved: 0 })
       await comesBackSoon(letters)
@@ -240,14 +239,14 @@ export function describeQueueLetters(context: Context): void {
       const letters = await made(settings)
       const queue = await made({ deadLetterQueue: letters })
       const [id] = (await filled(queue, 1, () => ({ maxReceives: 1 }))) as [bigint]
-      await queues().nackMany(queue, (await one(queue)).receiptHandle)
+      await queues().nack(queue, (await one(queue)).receiptHandle)
       return { queue, letters, id }
     }
 
     it('is not shown of a letter that was archived, where it did not hold', async () => {
       const { letters, id } = await letter({ maxReceives: 7, onDelete: 'archive' })
       const received = await one(letters)
-      await queues().ackMany(letters, received.receiptHandle)
+      await queues().ack(letters, received.receiptHandle)
       const archived = await queues().message(letters, id)
       expect([received.maxReceives, archived?.state, archived?.maxReceives]).toEqual([7, 'archived', 7])
     })
@@ -259,7 +258,7 @@ export function describeQueueLetters(context: Context): void {
       for (const receiveCount of [1, 2, 3]) {
         const received = await one(letters)
         expect(received).toMatchObject({ id, receiveCount, maxReceives: 5 })
-        await queues().nackMany(letters, received.receiptHandle)
+        await queues().nack(letters, received.receiptHandle)
       }
     })
   })
@@ -289,10 +288,10 @@ export function describeQueueLetters(context: Context): void {
       const [told, untold] = (await filled(queue, 2)) as [bigint, bigint]
       const [first] = await queues().receive(queue)
       expect(first?.id).toBe(told)
-      await queues().nackMany(queue, first?.receiptHandle ?? '', { error: 'SMTP 451' })
+      await queues().nack(queue, first?.receiptHandle ?? '', { error: 'SMTP 451' })
       const again = await queues().receive(queue, { limit: 2 })
       const last = again.find(({ id }) => id === untold)
-      await queues().nackMany(queue, last?.receiptHandle ?? '', { dead: true })
+      await queues().nack(queue, last?.receiptHandle ?? '', { dead: true })
       pass(31)
       await queues().peek(queue)
       expect(await queues().message(letters, told)).toMatchObject({ lastError: 'SMTP 451' })

@@ -30,9 +30,9 @@ export function describeMessageAttributes(context: Context): void {
       const { id } = await queues().send(queue, 1, { attributes: TRACE, delaySeconds: 0 })
       const seen = async (where: string) => (await queues().message(where, id))?.attributes
       expect((await queues().peek(queue)).messages.map(({ attributes }) => attributes)).toEqual([TRACE])
-      await queues().nackMany(queue, (await one(queue)).receiptHandle)
+      await queues().nack(queue, (await one(queue)).receiptHandle)
       expect((await queues().peek(queue, { bodies: 'preview' })).messages[0]?.attributes).toEqual(TRACE)
-      await queues().nackMany(queue, (await one(queue)).receiptHandle, { dead: true })
+      await queues().nack(queue, (await one(queue)).receiptHandle, { dead: true })
       expect(await seen(dead)).toEqual(TRACE)
       expect(await queues().redrive(dead)).toEqual({ moved: 1 })
       const again = await queues().receive(queue)
@@ -52,7 +52,7 @@ export function describeMessageAttributes(context: Context): void {
     it('commit with a transaction, and come back with a claim in a cycle', async () => {
       const queue = await made()
       await context.store.transaction((tx) => tx.queues.send(queue, 1, { attributes: TRACE }))
-      const [message] = await queues().receive(queue, { order: 'cycle' })
+      const [message] = await queues().cycle(queue)
       expect(message?.attributes).toEqual(TRACE)
     })
 

@@ -34,7 +34,7 @@ export function describeQueuesMidway(context: Context): void {
       await filled(queue, 250, (body) => ({ priority: body === 1 ? 9 : 0 }))
       await queues().nackMany(queue, handlesOf(await queues().receive(queue, { limit: 250 })), { dead: true })
       const [urgent] = await queues().receive(dead)
-      await queues().nackMany(dead, urgent?.receiptHandle ?? '', { delaySeconds: 100 })
+      await queues().nack(dead, urgent?.receiptHandle ?? '', { delaySeconds: 100 })
       const store = await overBefore(transaction, dead)
       expect(await store.queues.redrive(dead)).toEqual({ moved: 250 })
       expect([await idsIn(dead, 'ready'), await idsIn(dead, 'delayed')]).toEqual([[], []])

@@ -20,9 +20,9 @@ export function describeQueueNames(context: Context): void {
     queues().send(name, 1),
     queues().sendMany(name, [{ body: 1 }]),
     queues().receive(name),
-    queues().ackMany(name, 'h'),
-    queues().nackMany(name, 'h'),
-    queues().extendMany(name, 'h', { visibilityTimeoutSeconds: 1 }),
+    queues().ackMany(name, ['h']),
+    queues().nackMany(name, ['h']),
+    queues().extendMany(name, ['h'], { visibilityTimeoutSeconds: 1 }),
     queues().peek(name),
     queues().message(name, 1n),
     queues().remove(name, 1n),
@@ -65,7 +65,7 @@ export function describeQueueNames(context: Context): void {
     it('of cursors too', async () => {
       const queue = await madeOf(2, { visibilityTimeoutSeconds: 0 })
       for (const cursor of ['c', 'C', 'c ', 'ç', '😀']) {
-        expect(bodiesOf(await queues().receive(queue, { order: 'cycle', cursor }))).toEqual([1])
+        expect(bodiesOf(await queues().cycle(queue, { cursor }))).toEqual([1])
       }
     })
 
@@ -78,7 +78,7 @@ export function describeQueueNames(context: Context): void {
         queues().put(queue, { deadLetterQueue: name }),
         queues().send(queue, 1, { dedupId: name }),
         queues().send(queue, 1, { messageGroup: name }),
-        queues().receive(queue, { order: 'cycle', cursor: name }),
+        queues().cycle(queue, { cursor: name }),
         ...onQueue(name),
       ]
       const codes = await Promise.all(calls.map(async (call) => (await refusal(call)).code))
@@ -88,11 +88,7 @@ export function describeQueueNames(context: Context): void {
 
     it('that no queue has are told so by every operation', async () => {
       const name = context.unique('nowhere')
-      const calls = [
-        queues().receive(name, { order: 'cycle' }),
-        queues().receive(name, { waitSeconds: 5 }),
-        ...onQueue(name),
-      ]
+      const calls = [queues().cycle(name), queues().receive(name, { waitSeconds: 5 }), ...onQueue(name)]
       const codes = await Promise.all(calls.map(async (call) => (await refusal(call)).code))
       expect(codes).toEqual(calls.map(() => 'queue_not_found'))
       expect(await queues().get(name)).toBeNull()
@@ -136,10 +132,10 @@ export function describeQueueNames(context: Context): void {
       const options = { messageGroup: 'g', dedupId: 'd' }
       const ids = await filled(queue, 60, (body) => (body === 1 ? options : { messageGroup: 'g' }))
       const [dead, archived, ...held] = await queues().receive(queue, { limit: 5 })
-      await queues().nackMany(queue, dead?.receiptHandle ?? '', { dead: true })
-      await queues().ackMany(queue, archived?.receiptHandle ?? '')
+      await queues().nack(queue, dead?.receiptHandle ?? '', { dead: true })
+      await queues().ack(queue, archived?.receiptHandle ?? '')
       await queues().send(queue, 'later', { delaySeconds: 10 })
-      await queues().receive(queue, { limit: 3, order: 'cycle', cursor: 'c' })
+      await queues().cycle(queue, { limit: 3, cursor: 'c' })
       for (const state of STATES) expect(await idsIn(queue, state)).not.toEqual([])
       const { n: queueId } = await rows('SELECT id AS n FROM recentn_queues WHERE queue = ?', [queue])
 
@@ -160,7 +156,7 @@ export function describeQueueNames(context: Context): void {
       }
       pass(60)
       expect(await queues().receive(queue, { limit: 1000 })).toEqual([])
-      expect(await queues().receive(queue, { limit: 1000, order: 'cycle', cursor: 'c' })).toEqual([])
+      expect(await queues().cycle(queue, { limit: 1000, cursor: 'c' })).toEqual([])
       expect(await queues().redrive(queue)).toEqual({ moved: 0 })
 
       expect(await queues().send(queue, 'anew', { dedupId: 'd' })).toMatchObject({ sent: true })

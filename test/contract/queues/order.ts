@@ -30,7 +30,7 @@ export function describeQueueOrder(context: Context): void {
         range(1, 20).map((n) => String(ids[0]).length + (n > 9 ? 1 : 0)),
       )
       const batches = []
-      for (let n = 0; n < 4; n++) batches.push(bodiesOf(await queues().receive(queue, { limit: 7, order: 'cycle' })))
+      for (let n = 0; n < 4; n++) batches.push(bodiesOf(await queues().cycle(queue, { limit: 7 })))
       expect(batches).toEqual([range(1, 7), range(8, 14), [...range(15, 20), 1], range(2, 8)])
     })
 
@@ -41,7 +41,7 @@ export function describeQueueOrder(context: Context): void {
       const ids = await filled(queue, 1400, (body) => ({ messageGroup: `g${body % 300}` }))
       const seen: bigint[] = []
       for (let n = 0; n < 3; n++) {
-        seen.push(...messageIds(await queues().receive(queue, { limit: 700, order: 'cycle' })))
+        seen.push(...messageIds(await queues().cycle(queue, { limit: 700 })))
       }
       expect(seen).toEqual(ids)
     })

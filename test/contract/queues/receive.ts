@@ -53,7 +53,6 @@ export function describeQueueReceives(context: Context): void {
         limit: 0,
         visibilityTimeoutSeconds: 43_201,
         waitSeconds: 21,
-        order: 'random',
         cursor: '.',
       } as unknown as ReceiveOptions
       const error = await refusal(queues().receive(queue, wrong))

@@ -13,13 +13,13 @@ export function describeSchedules(context: Context): void {
   async function scheduled(given: Partial<ScheduleDefinition> = {}): Promise<{ name: string; queue: string }> {
     const { queue = await made() } = given
     const name = context.unique('s')
-    await queues().schedule(name, {
+    await context.store.schedules.put(name, {
       body: 1,
       ...given,
       ...(given.cron ? {} : { everySeconds: given.everySeconds ?? 10 }),
       queue,
     })
-    context.afterwards(() => queues().unschedule(name))
+    context.afterwards(() => context.store.schedules.drop(name))
     return { name, queue }
   }
 
@@ -29,7 +29,7 @@ export function describeSchedules(context: Context): void {
 
   /** Moves the time to the moment when the next tick is due. */
   async function passToNext(name: string): Promise<number> {
-    const nextMs = (await queues().getSchedule(name))?.nextTickAt.getTime() as number
+    const nextMs = (await context.store.schedules.get(name))?.nextTickAt.getTime() as number
     const [row] = await context.store.dataSource.query(
       `SELECT ${context.store.dataSource.options.type === 'better-sqlite3' ? "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)" : 'ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000)'} AS now_ms`,
     )
@@ -48,11 +48,11 @@ export function describeSchedules(context: Context): void {
         attributes: { source: 'clock' },
       }
       const { name, queue } = await scheduled({ everySeconds: 20, ...message })
-      expect(await queues().tick()).toEqual({ sent: 0, failed: 0 })
+      expect(await context.store.schedules.tick()).toEqual({ sent: 0, failed: 0 })
       const first = await passToNext(name)
       expect(first % 1000).toBe(0)
-      expect(await queues().tick()).toEqual({ sent: 1, failed: 0 })
-      expect(await queues().tick()).toEqual({ sent: 0, failed: 0 })
+      expect(await context.store.schedules.tick()).toEqual({ sent: 1, failed: 0 })
+      expect(await context.store.schedules.tick()).toEqual({ sent: 0, failed: 0 })
       const [one, ...more] = await received(queue)
       expect(more).toEqual([])
       const { body, visibilityTimeoutSeconds, maxReceives, priority, messageGroup } = message
@@ -65,7 +65,7 @@ export function describeSchedules(context: Context): void {
         'recentn.schedule': name,
         [TICK]: new Date(first).toISOString(),
       })
-      const schedule = await queues().getSchedule(name)
+      const schedule = await context.store.schedules.get(name)
       expect(schedule).toMatchObject({
         ...{ ...message, schedule: name, queue, cron: null, everySeconds: 20, timeZone: null, missed: 'send-once' },
         ...{ delaySeconds: 0, nextTickAt: new Date(first + 20_000), lastTickAt: new Date(first), lastError: null },
@@ -73,16 +73,16 @@ export function describeSchedules(context: Context): void {
       expect(schedule?.lastSentAt?.getTime()).toBeGreaterThanOrEqual(first)
       // Three ticks at once: a store that was busy for less than a minute leaves none out.
       pass(60)
-      expect(await queues().tick()).toEqual({ sent: 3, failed: 0 })
+      expect(await context.store.schedules.tick()).toEqual({ sent: 3, failed: 0 })
       expect(ticksOf(await received(queue))).toEqual([20_000, 40_000, 60_000].map((ms) => first + ms))
     })
 
     it('delay their messages as a send does', async () => {
       const { name, queue } = await scheduled({ delaySeconds: 30 })
       await passToNext(name)
-      await queues().tick()
+      await context.store.schedules.tick()
       expect(await received(queue)).toEqual([])
-      await queues().unschedule(name)
+      await context.store.schedules.drop(name)
       pass(31)
       expect(await received(queue)).toHaveLength(1)
     })
@@ -90,20 +90,20 @@ export function describeSchedules(context: Context): void {
     it('put again as they are keep their next tick, and send none twice', async () => {
       const definition = { queue: await made(), cron: '*/5 * * * *', timeZone: 'Europe/Berlin', body: 1 }
       const { name } = await scheduled(definition)
-      const before = await queues().getSchedule(name)
+      const before = await context.store.schedules.get(name)
       expect(before?.nextTickAt.getTime()).toBe(
         Math.floor((before?.nextTickAt.getTime() as number) / 300_000) * 300_000,
       )
       pass(30)
-      expect(await queues().schedule(name, definition)).toEqual({ ...before, created: false })
+      expect(await context.store.schedules.put(name, definition)).toEqual({ ...before, created: false })
       // A tick that is due stays due; one that was sent is not sent again.
       await passToNext(name)
-      await queues().schedule(name, { ...definition, body: 2 })
-      expect(await queues().tick()).toMatchObject({ sent: 1 })
-      await queues().schedule(name, { ...definition, body: 2 })
-      expect(await queues().tick()).toMatchObject({ sent: 0 })
+      await context.store.schedules.put(name, { ...definition, body: 2 })
+      expect(await context.store.schedules.tick()).toMatchObject({ sent: 1 })
+      await context.store.schedules.put(name, { ...definition, body: 2 })
+      expect(await context.store.schedules.tick()).toMatchObject({ sent: 0 })
       expect(bodiesOf(await received(definition.queue))).toEqual([2])
-      const moved = await queues().schedule(name, { queue: definition.queue, everySeconds: 7, body: 3 })
+      const moved = await context.store.schedules.put(name, { queue: definition.queue, everySeconds: 7, body: 3 })
       const now = moved.lastSentAt?.getTime() as number
       expect(moved).toMatchObject({ created: false, cron: null, timeZone: null, everySeconds: 7 })
       expect(moved.nextTickAt.getTime()).toBeLessThan(now + 60_000)
@@ -115,13 +115,13 @@ export function describeSchedules(context: Context): void {
       const skipping = await scheduled({ everySeconds: 3600, missed: 'skip' })
       const first = await passToNext(skipping.name)
       pass(3 * 3600 + 120)
-      expect(await queues().tick()).toEqual({ sent: 1, failed: 0 })
+      expect(await context.store.schedules.tick()).toEqual({ sent: 1, failed: 0 })
       expect(await received(skipping.queue)).toEqual([])
       const [late] = ticksOf(await received(once.queue))
       expect(Math.abs((late as number) - (first + 3 * 3_600_000))).toBeLessThan(120_000)
-      const next = (await queues().getSchedule(skipping.name))?.nextTickAt.getTime()
+      const next = (await context.store.schedules.get(skipping.name))?.nextTickAt.getTime()
       expect(next).toBe(first + 4 * 3_600_000)
-      expect(await queues().getSchedule(skipping.name)).toMatchObject({ lastTickAt: null, lastSentAt: null })
+      expect(await context.store.schedules.get(skipping.name)).toMatchObject({ lastTickAt: null, lastSentAt: null })
     })
 
     it('of which many stores send the ticks at the same time, send each once', async () => {
@@ -130,13 +130,13 @@ export function describeSchedules(context: Context): void {
       const names = schedules.map(({ name }) => name)
       for (let round = 0; round < 5; round++) {
         for (const name of names) await passToNext(name)
-        const sent = await Promise.all(stores.map(({ queues }) => queues.tick()))
+        const sent = await Promise.all(stores.map(({ schedules }) => schedules.tick()))
         for (const { failed } of sent) expect(failed).toBe(0)
       }
       for (const { name, queue } of schedules) {
         // Whoever passes over a locked row leaves its ticks to whoever has the lock.
         const ticks = ticksOf(await received(queue))
-        const last = (await queues().getSchedule(name))?.nextTickAt.getTime() as number
+        const last = (await context.store.schedules.get(name))?.nextTickAt.getTime() as number
         const first = Math.min(...ticks)
         expect(ticks.length).toBeGreaterThanOrEqual(5)
         expect(ticks).toEqual(Array.from({ length: (last - first) / 5000 }, (_, n) => first + n * 5000))
@@ -148,22 +148,27 @@ export function describeSchedules(context: Context): void {
       const [kept, dropped] = [context.unique('s'), context.unique('s')]
       const definition = { queue, everySeconds: 10, body: 1 }
       const failing = context.store.transaction(async (tx) => {
-        expect(await tx.queues.schedule(kept, definition)).toMatchObject({ schedule: kept, created: true })
-        expect(await tx.queues.getSchedule(kept)).toMatchObject({ queue })
+        expect(await tx.schedules.put(kept, definition)).toMatchObject({ schedule: kept, created: true })
+        expect(await tx.schedules.get(kept)).toMatchObject({ queue })
         throw new Error('no')
       })
       await expect(failing).rejects.toThrow('no')
-      expect(await queues().getSchedule(kept)).toBeNull()
-      await queues().schedule(dropped, definition)
+      expect(await context.store.schedules.get(kept)).toBeNull()
+      await context.store.schedules.put(dropped, definition)
       await context.store.transaction(async (tx) => {
         await tx.queues.put(context.unique('q'))
-        await tx.queues.schedule(kept, definition)
-        expect([await tx.queues.unschedule(dropped), await tx.queues.unschedule(dropped)]).toEqual([true, false])
+        await tx.schedules.put(kept, definition)
+        expect([await tx.schedules.drop(dropped), await tx.schedules.drop(dropped)]).toEqual([true, false])
       })
-      expect((await queues().schedules({ prefix: kept })).schedules.map(({ schedule }) => schedule)).toEqual([kept])
-      expect([await queues().getSchedule(dropped), await queues().unschedule(kept)]).toEqual([null, true])
-      const refused = await refusal(context.store.transaction(() => queues().tick()))
-      expect(refused.code).toBe('conflict')
+      expect((await context.store.schedules.list({ prefix: kept })).schedules.map(({ schedule }) => schedule)).toEqual([
+        kept,
+      ])
+      expect([await context.store.schedules.get(dropped), await context.store.schedules.drop(kept)]).toEqual([
+        null,
+        true,
+      ])
+      const refused = await refusal(context.store.transaction(() => context.store.schedules.tick()))
+      expect(refused.code).toBe('misuse')
     })
 
     it('run in the background, woken when one is made; a rollback wakes nobody', async () => {
@@ -171,8 +176,8 @@ export function describeSchedules(context: Context): void {
       const errors: unknown[] = []
       const store = await context.open({ tick: true, onBackgroundError: (error) => errors.push(error) })
       const name = context.unique('s')
-      context.afterwards(() => queues().unschedule(name))
-      await store.transaction((tx) => tx.queues.schedule(name, { queue, everySeconds: 1, body: 1 }))
+      context.afterwards(() => context.store.schedules.drop(name))
+      await store.transaction((tx) => tx.schedules.put(name, { queue, everySeconds: 1, body: 1 }))
       await eventually(20_000, 'a message', async () => (await queues().peek(queue)).messages.length > 1)
       await store.close()
       const ticks = ticksOf(await received(queue))
@@ -185,38 +190,38 @@ export function describeSchedules(context: Context): void {
       const sound = await scheduled({ everySeconds: 5 })
       const told: string[] = []
       const store = await context.open({
-        onBackgroundError: (error, doing) => told.push(`${doing}: ${(error as Error).message}`),
+        onBackgroundError: (error, work) => told.push(`${work}: ${(error as Error).message}`),
       })
       await queues().drop(broken.queue)
       const first = await passToNext(broken.name)
       await passToNext(sound.name)
-      expect(await store.queues.tick()).toMatchObject({ failed: 1 })
+      expect(await store.schedules.tick()).toMatchObject({ failed: 1 })
       expect(await received(sound.queue)).not.toEqual([])
       const lastError = `There is no queue ${JSON.stringify(broken.queue)}: create it with "ensure"`
-      expect(told).toEqual([`send what the schedule ${JSON.stringify(broken.name)} has due: ${lastError}`])
-      expect(await queues().getSchedule(broken.name)).toMatchObject({
+      expect(told).toEqual([`schedule: The schedule ${JSON.stringify(broken.name)} could not send: ${lastError}`])
+      expect(await context.store.schedules.get(broken.name)).toMatchObject({
         lastError,
         nextTickAt: new Date(first),
         lastTickAt: null,
       })
-      await queues().unschedule(sound.name)
+      await context.store.schedules.drop(sound.name)
       // Not before a minute, and told once.
-      expect(await store.queues.tick()).toEqual({ sent: 0, failed: 0 })
+      expect(await store.schedules.tick()).toEqual({ sent: 0, failed: 0 })
       pass(61)
-      expect(await store.queues.tick()).toEqual({ sent: 0, failed: 1 })
+      expect(await store.schedules.tick()).toEqual({ sent: 0, failed: 1 })
       expect(told).toHaveLength(1)
       await queues().put(broken.queue)
       pass(61)
-      expect(await store.queues.tick()).toMatchObject({ failed: 0 })
+      expect(await store.schedules.tick()).toMatchObject({ failed: 0 })
       const ticks = ticksOf(await received(broken.queue))
       expect(ticks.length).toBeGreaterThan(10)
-      expect(await queues().getSchedule(broken.name)).toMatchObject({
+      expect(await context.store.schedules.get(broken.name)).toMatchObject({
         lastError: null,
         lastTickAt: new Date(ticks.at(-1) as number),
       })
       await queues().drop(broken.queue)
       await passToNext(broken.name)
-      expect(await store.queues.tick()).toMatchObject({ failed: 1 })
+      expect(await store.schedules.tick()).toMatchObject({ failed: 1 })
       expect(told).toHaveLength(2)
     })
 
@@ -226,20 +231,20 @@ export function describeSchedules(context: Context): void {
       for (const queue of [a, b]) await queues().put(queue)
       const names = ['1', '2', '3', 'ä', '😀'].map((end) => base + end)
       for (const [n, name] of names.entries()) {
-        await queues().schedule(name, { queue: n % 2 ? b : a, cron: '0 3 * * *', body: { n } })
-        context.afterwards(() => queues().unschedule(name))
+        await context.store.schedules.put(name, { queue: n % 2 ? b : a, cron: '0 3 * * *', body: { n } })
+        context.afterwards(() => context.store.schedules.drop(name))
       }
       const listed: string[] = []
       for (let after: string | null | undefined; after !== null; ) {
-        const page = await queues().schedules({ prefix: base, limit: 2, ...(after ? { after } : {}) })
+        const page = await context.store.schedules.list({ prefix: base, limit: 2, ...(after ? { after } : {}) })
         for (const each of page.schedules) expect(each).not.toHaveProperty('body')
         listed.push(...page.schedules.map(({ schedule }) => schedule))
         after = page.nextAfter
       }
       expect(listed).toEqual(names)
-      const { schedules } = await queues().schedules({ prefix: base, queuePrefix: b })
+      const { schedules } = await context.store.schedules.list({ prefix: base, queuePrefix: b })
       expect(schedules.map(({ schedule }) => schedule)).toEqual([names[1], names[3]])
-      expect(await queues().getSchedule(names[2] as string)).toMatchObject({ body: { n: 2 }, timeZone: 'UTC' })
+      expect(await context.store.schedules.get(names[2] as string)).toMatchObject({ body: { n: 2 }, timeZone: 'UTC' })
     })
 
     it('that are not valid are refused with every fault, and change nothing', async () => {
@@ -269,18 +274,22 @@ export function describeSchedules(context: Context): void {
       ]
       const name = context.unique('s')
       for (const [definition, faults] of wrong) {
-        const error = await refusal(queues().schedule(name, definition as ScheduleDefinition))
+        const error = await refusal(context.store.schedules.put(name, definition as ScheduleDefinition))
         expect([error.code, error.faults.map(({ pointer }) => pointer).sort()]).toEqual([
           'invalid_input',
           Object.keys(faults).sort(),
         ])
         for (const { pointer, detail } of error.faults) expect(detail).toMatch(faults[pointer as string] as RegExp)
       }
-      const missing = await refusal(queues().schedule(name, { ...good, queue: context.unique('none') }))
-      expect([missing.code, missing.status]).toEqual(['queue_not_found', 400])
-      expect(await queues().getSchedule(name)).toBeNull()
+      const missing = await refusal(context.store.schedules.put(name, { ...good, queue: context.unique('none') }))
+      expect([missing.code, missing.status]).toEqual(['queue_not_found', 404])
+      expect(await context.store.schedules.get(name)).toBeNull()
       for (const bad of ['', '.', 'x'.repeat(192)]) {
-        for (const call of [queues().schedule(bad, good), queues().getSchedule(bad), queues().unschedule(bad)]) {
+        for (const call of [
+          context.store.schedules.put(bad, good),
+          context.store.schedules.get(bad),
+          context.store.schedules.drop(bad),
+        ]) {
           expect((await refusal(call)).faults[0]?.parameter).toBe('schedule')
         }
       }

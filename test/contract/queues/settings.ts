@@ -109,7 +109,13 @@ export function describeQueueSettings(context: Context): void {
       for (const part of parts) {
         expected = { ...expected, ...part }
         const answer = await queues().update(queue, { onDelete: undefined, ...part })
-        expect(answer).toEqual({ queue, ...expected, paused: false, createdAt: expect.any(Date) })
+        expect(answer).toEqual({
+          queue,
+          ...expected,
+          tag: expect.any(String),
+          paused: false,
+          createdAt: expect.any(Date),
+        })
         expect(await queues().get(queue)).toMatchObject(expected)
       }
       // What nobody names any more may be dropped.
@@ -130,7 +136,10 @@ export function describeQueueSettings(context: Context): void {
         expect((await refusal(queues().update(name, circle))).code).toBe('dead_letter_cycle')
       }
       const nowhere = await refusal(queues().update(queue, { deadLetterQueue: context.unique('no'), maxReceives: 1 }))
-      expect([nowhere.code, nowhere.faults]).toMatchObject(['queue_not_found', [{ pointer: '/deadLetterQueue' }]])
+      expect([nowhere.code, nowhere.faults]).toMatchObject([
+        'dead_letter_queue_not_found',
+        [{ pointer: '/deadLetterQueue' }],
+      ])
       expect(await queues().get(queue)).toMatchObject({ maxReceives: 3, deadLetterQueue: dead })
     })
 
@@ -171,7 +180,7 @@ export function describeQueueSettings(context: Context): void {
       ])
       expect(warned.mock.calls[0]).toEqual([
         expect.stringContaining(': maxReceives is 3, not null. '),
-        { code: 'RECENTN_QUEUE_SETTINGS' },
+        { code: 'RECENTN_SETTINGS' },
       ])
       expect(await queues().get(queue)).toMatchObject(expected)
       expect(await queues().ensure(context.unique('q'))).toMatchObject({ ...QUEUE_DEFAULTS, created: true })
@@ -180,7 +189,7 @@ export function describeQueueSettings(context: Context): void {
     it('is refused as a put is', async () => {
       const queue = context.unique('q')
       const nowhere = { deadLetterQueue: context.unique('nowhere') }
-      expect((await refusal(queues().ensure(queue, nowhere))).code).toBe('queue_not_found')
+      expect((await refusal(queues().ensure(queue, nowhere))).code).toBe('dead_letter_queue_not_found')
       const [there, wrong] = [await made(), { onDelete: 'hide' } as never]
       for (const name of [queue, there]) {
         expect((await refusal(queues().ensure(name, wrong))).code).toBe('invalid_input')
@@ -223,7 +232,7 @@ export function describeQueueSettings(context: Context): void {
 
   describe('queues: the limit of receives', () => {
     const receiveTimes = async (queue: string, times: number) => {
-      for (let n = 0; n < times; n++) await queues().nackMany(queue, (await one(queue)).receiptHandle)
+      for (let n = 0; n < times; n++) await queues().nack(queue, (await one(queue)).receiptHandle)
     }
 
     it('is 5 where nothing is said: then the message is dead, where it is or in the dead-letter queue', async () => {
@@ -233,7 +242,7 @@ export function describeQueueSettings(context: Context): void {
         await receiveTimes(queue, 4)
         const last = await one(queue)
         expect(last).toMatchObject({ receiveCount: 5, maxReceives: 5 })
-        await queues().nackMany(queue, last.receiptHandle, { error: 'no' })
+        await queues().nack(queue, last.receiptHandle, { error: 'no' })
         expect(await queues().receive(queue)).toEqual([])
         expect(await idsIn(queue, 'dead')).toEqual(deadLetterQueue === null ? [last.id] : [])
       }

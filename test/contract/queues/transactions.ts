@@ -39,7 +39,7 @@ export function describeQueueTransactions(context: Context): void {
       const message = await one(queue)
       const work: Work = async (tx) => {
         await tx.manager.query(insert, [note])
-        const settled = await tx.queues.ackMany(queue, message.receiptHandle)
+        const settled = await tx.queues.ackMany(queue, [message.receiptHandle])
         expect(settled).toEqual({ acked: [message.receiptHandle], failed: [] })
         expect(await tx.queues.message(queue, message.id)).toBeNull()
       }
@@ -57,20 +57,20 @@ export function describeQueueTransactions(context: Context): void {
     it.each(WAYS)('a message whose delete was rolled back comes again: %s', async (_, run) => {
       const queue = await madeOf(1)
       const first = await one(queue)
-      await rolledBack(run, (tx) => tx.queues.ackMany(queue, first.receiptHandle))
+      await rolledBack(run, (tx) => tx.queues.ackMany(queue, [first.receiptHandle]))
       pass(31)
       expect(await one(queue)).toMatchObject({ id: first.id, receiveCount: 2 })
       await run(async (tx) => {
-        const { failed } = await tx.queues.ackMany(queue, first.receiptHandle)
+        const { failed } = await tx.queues.ackMany(queue, [first.receiptHandle])
         expect(failed).toEqual([{ receiptHandle: first.receiptHandle, code: 'stale_receipt' }])
       })
     })
 
     it.each(WAYS)('a receive that is rolled back gives the messages back: %s', async (_, run) => {
       const queue = await madeOf(3)
-      for (const order of ['ready', 'cycle'] as const) {
+      for (const call of ['receive', 'cycle'] as const) {
         await rolledBack(run, async (tx) => {
-          const received = await tx.queues.receive(queue, { limit: 2, order })
+          const received = await tx.queues[call](queue, { limit: 2 })
           expect(received.map(({ body, receiveCount }) => [body, receiveCount])).toEqual([
             [1, 1],
             [2, 1],
@@ -83,23 +83,23 @@ export function describeQueueTransactions(context: Context): void {
         const received = await tx.queues.receive(queue, { limit: 2 })
         expect(bodiesOf(received)).toEqual([1, 2])
         handles = received.map(({ receiptHandle }) => receiptHandle)
-        await tx.queues.ackMany(queue, handles[0] ?? '')
+        await tx.queues.ack(queue, handles[0] ?? '')
       })
       expect((await queues().ackMany(queue, handles)).acked).toEqual([handles[1]])
       expect(bodiesOf(await queues().receive(queue, { limit: 9 }))).toEqual([3])
     })
 
-    it.each(WAYS)('release, extend, redrive, purge and the attributes roll back too: %s', async (_, run) => {
+    it.each(WAYS)('nack, extend, redrive, purge and the attributes roll back too: %s', async (_, run) => {
       const queue = await madeOf(4)
       const [a, b, c] = (await queues().receive(queue, { limit: 3 })).map(({ receiptHandle }) => receiptHandle) as [
         string,
         string,
         string,
       ]
-      await queues().nackMany(queue, c, { dead: true })
+      await queues().nack(queue, c, { dead: true })
       await rolledBack(run, async (tx) => {
-        await tx.queues.nackMany(queue, a, { dead: true })
-        await tx.queues.extendMany(queue, b, { visibilityTimeoutSeconds: 1000 })
+        await tx.queues.nack(queue, a, { dead: true })
+        await tx.queues.extend(queue, b, { visibilityTimeoutSeconds: 1000 })
         expect(await tx.queues.redrive(queue)).toEqual({ moved: 2 })
         expect((await tx.queues.purge(queue)).deleted).toBe(3)
         await tx.queues.put(queue, { visibilityTimeoutSeconds: 1 })
@@ -172,7 +172,7 @@ export function describeQueueTransactions(context: Context): void {
           if (received.length === 0) return
           for (const { receiptHandle, body } of received) {
             const move = inTransaction(async (tx) => {
-              const { acked: deleted } = await tx.queues.ackMany(from, receiptHandle)
+              const { acked: deleted } = await tx.queues.ackMany(from, [receiptHandle])
               if (deleted.length === 1) await tx.queues.send(to, body)
               if ((round + n) % 3 === 0) throw boom
             }, store)

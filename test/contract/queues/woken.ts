@@ -33,12 +33,12 @@ export function describeQueuesWoken(context: Context): void {
         [() => queues().send(queue, 1), [queue]],
         [() => queues().sendMany(dead, [{ body: 1 }, { body: 2, priority: 3 }]), [dead]],
         [() => queues().send(queue, 2, { delaySeconds: 100 }), []],
-        [async () => queues().nackMany(queue, await held()), [queue]],
-        [async () => queues().nackMany(queue, await held(), { dead: true }), [dead]],
+        [async () => queues().nackMany(queue, [await held()]), [queue]],
+        [async () => queues().nackMany(queue, [await held()], { dead: true }), [dead]],
         [() => queues().redrive(dead), [queue]],
         [() => queues().pause(queue), []],
         [() => queues().resume(queue), [queue]],
-        [async () => queues().ackMany(queue, await held()), []],
+        [async () => queues().ackMany(queue, [await held()]), []],
       ]
       for (const [change, names] of changes) expect(await wokenBy(change)).toEqual(names)
       pass(101)
@@ -51,7 +51,7 @@ export function describeQueuesWoken(context: Context): void {
       const woken = await wokenBy((heard) =>
         run(async (tx) => {
           await tx.queues.send(queue, 1)
-          await tx.queues.nackMany(other, receiptHandle)
+          await tx.queues.nack(other, receiptHandle)
           expect(heard).toEqual([])
         }),
       )
@@ -63,7 +63,7 @@ export function describeQueuesWoken(context: Context): void {
       const { receiptHandle } = await one(queue)
       const work: Work = async (tx) => {
         await tx.queues.send(queue, 1)
-        await tx.queues.nackMany(queue, receiptHandle)
+        await tx.queues.nack(queue, receiptHandle)
         await tx.queues.resume(queue)
       }
       expect(await wokenBy(() => rolledBack(run, work))).toEqual([])

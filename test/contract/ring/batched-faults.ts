@@ -26,8 +26,8 @@ export function describeBatchedFaults(context: Context): void {
   describe('one bad append among many', () => {
     it('that lacks a member fails alone, and takes no number', async () => {
       const prefix = context.unique('d')
-      await groups().putPolicy(prefix, { capacity: 500, mode: 'distinct' })
-      context.afterwards(() => groups().deletePolicy(prefix))
+      await context.store.policies.put(prefix, { capacity: 500, mode: 'distinct' })
+      context.afterwards(() => context.store.policies.drop(prefix))
       const [a, b, plain] = [`${prefix}a`, `${prefix}b`, context.unique()]
       const bad = times(6, () => groups().append(a, { payload: 'no member' }))
       const good = healthy(context.store, [a, b, plain], 90)
@@ -146,7 +146,7 @@ export function describeBatchedFaults(context: Context): void {
           ? "CREATE TRIGGER no_poison BEFORE INSERT ON recentn_items WHEN NEW.member = 'poison' BEGIN SELECT RAISE(ABORT, 'poisoned'); END"
           : "CREATE TRIGGER no_poison BEFORE INSERT ON recentn_items FOR EACH ROW IF NEW.member = 'poison' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF",
       )
-      await store.groups.putPolicy('g', { capacity: 1000, mode: 'history' })
+      await store.policies.put('g', { capacity: 1000, mode: 'history' })
       const poisoned: Promise<unknown>[] = []
       const good: Promise<{ id: bigint; group: string }>[] = []
       for (let n = 0; n < 150; n++) {
@@ -234,7 +234,7 @@ export function describeBatchedFaults(context: Context): void {
       const outcomes = await outcomesOf(healthy(store, names, 50))
       const refused = refusalsOf(outcomes)
       expect(refused).toHaveLength(45)
-      for (const error of refused) expect(error).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 })
+      for (const error of refused) expect(error).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
       const totals = (await store.groups.recentMany(names)).map(({ totalAppended }) => totalAppended)
       expect(totals).toEqual([3n, 2n])
       const [many, one] = await outcomesOf<unknown>([

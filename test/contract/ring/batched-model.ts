@@ -68,9 +68,9 @@ export function describeBatchedModel(context: Context): void {
         fc.asyncProperty(rounds, async (all) => {
           const run = context.unique('run')
           try {
-            for (const [n, round] of all.entries()) await expectSame(store.groups, oneByOne, round, run, n)
+            for (const [n, round] of all.entries()) await expectSame(store, oneByOne, round, run, n)
           } finally {
-            for (const groups of [store.groups, oneByOne]) await groups.deletePolicy(`${run}p`)
+            for (const { policies } of [store, oneByOne]) await policies.drop(`${run}p`)
           }
         }),
         { numRuns: 20, interruptAfterTimeLimit: 20_000 },
@@ -79,9 +79,13 @@ export function describeBatchedModel(context: Context): void {
   })
 }
 
-async function expectSame(batched: Groups, single: Groups, round: Round, run: string, n: number): Promise<void> {
-  for (const groups of [batched, single]) {
-    if (round.policy) await groups.putPolicy(`${run}p`, round.policy)
+async function expectSame(store: Store, single: RecentRepository, round: Round, run: string, n: number): Promise<void> {
+  const batched = store.groups
+  for (const [groups, policies] of [
+    [batched, store.policies],
+    [single, single.policies],
+  ] as const) {
+    if (round.policy) await policies.put(`${run}p`, round.policy)
     if (round.put) await groups.put(run + round.put.group, round.put.own)
   }
   const append = (groups: Groups, request: readonly ItemShape[], at: number): Promise<AppendedItem[]> => {

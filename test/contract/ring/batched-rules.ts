@@ -88,8 +88,8 @@ export function describeBatchedRules(context: Context): void {
   describe('policies and batches', () => {
     it('a group that a batch makes obeys them', async () => {
       const prefix = context.unique('p')
-      await groups().putPolicy(prefix, { capacity: 7, mode: 'distinct' })
-      context.afterwards(() => groups().deletePolicy(prefix))
+      await context.store.policies.put(prefix, { capacity: 7, mode: 'distinct' })
+      context.afterwards(() => context.store.policies.drop(prefix))
       const outcomes = await outcomesOf(
         times(120, (n) => groups().append(`${prefix}${n % 6}`, { member: n % 30 === 29 ? undefined : `m${n % 13}` })),
       )
@@ -103,7 +103,7 @@ export function describeBatchedRules(context: Context): void {
 
     it('may change while appends run: from the answer on every append obeys', async () => {
       const prefix = context.unique('p')
-      context.afterwards(() => groups().deletePolicy(prefix))
+      context.afterwards(() => context.store.policies.drop(prefix))
       const names = times(4, (n) => `${prefix}${n}`)
       let running = true
       let appended = 0
@@ -121,7 +121,7 @@ export function describeBatchedRules(context: Context): void {
       ] as const
       try {
         for (const policy of settings) {
-          await groups().putPolicy(prefix, policy)
+          await context.store.policies.put(prefix, policy)
           await Promise.all(names.map((group) => groups().append(group, { member: 'after' })))
           appended += 4
           for (const group of names) {
@@ -145,16 +145,16 @@ export function describeBatchedRules(context: Context): void {
 
     it('a smaller or larger ring is laid out anew by the next batch', async () => {
       const prefix = context.unique('p')
-      context.afterwards(() => groups().deletePolicy(prefix))
+      context.afterwards(() => context.store.policies.drop(prefix))
       const group = `${prefix}a`
-      await groups().putPolicy(prefix, { capacity: 12, mode: 'history' })
+      await context.store.policies.put(prefix, { capacity: 12, mode: 'history' })
       await Promise.all(times(30, (n) => groups().append(group, { member: `m${n % 8}`, payload: n })))
-      await groups().putPolicy(prefix, { capacity: 5, mode: 'history' })
+      await context.store.policies.put(prefix, { capacity: 5, mode: 'history' })
       await Promise.all(times(3, (n) => groups().append(group, { member: `n${n}`, eventId: n ? undefined : 'e' })))
       let recent = await groups().recent(group)
       expect(idsOf(recent)).toEqual(up(28, 5).reverse())
       expectSound(recent)
-      await groups().putPolicy(prefix, { capacity: 4, mode: 'distinct' })
+      await context.store.policies.put(prefix, { capacity: 4, mode: 'distinct' })
       await Promise.all(times(2, () => groups().append(group, { member: 'n1' })))
       recent = await groups().recent(group)
       expect(membersOf(recent)).toEqual(['n1', 'n2', 'n0', 'm5'])
@@ -163,10 +163,10 @@ export function describeBatchedRules(context: Context): void {
 
     it('a ttl is told to the sweeper by the batch, whether the group is new or not', async () => {
       const prefix = context.unique('t')
-      context.afterwards(() => groups().deletePolicy(prefix))
+      context.afterwards(() => context.store.policies.drop(prefix))
       const [old, made] = [`${prefix}old`, `${prefix}made`]
       await Promise.all(times(5, () => groups().append(old)))
-      await groups().putPolicy(prefix, { capacity: 20, mode: 'history', ttlSeconds: 1000 })
+      await context.store.policies.put(prefix, { capacity: 20, mode: 'history', ttlSeconds: 1000 })
       const items = await Promise.all(times(12, (n) => groups().append(n % 2 ? old : made, { eventId: `e${n}` })))
       const first = items.find((item) => item.group === made)?.createdAt.getTime() as number
       expect((await headOf(made)).sweepAtMs).toBe(first + 1_000_000)

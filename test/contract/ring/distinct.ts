@@ -79,8 +79,8 @@ export function describeDistinct(context: Context): void {
 
     it('refuses it also where a policy makes the group distinct, and does not make the group', async () => {
       const prefix = context.unique('p')
-      await groups().putPolicy(prefix, { capacity: 3, mode: 'distinct' })
-      context.afterwards(() => groups().deletePolicy(prefix))
+      await context.store.policies.put(prefix, { capacity: 3, mode: 'distinct' })
+      context.afterwards(() => context.store.policies.drop(prefix))
       expect((await refusal(groups().append(`${prefix}new`))).code).toBe('invalid_input')
       expect(await groups().get(`${prefix}new`)).toBeNull()
     })

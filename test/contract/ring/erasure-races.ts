@@ -33,9 +33,9 @@ export function describeErasureRaces(context: Context): void {
       const [prefix, member] = [context.unique('p'), context.unique('m')]
       const group = `${prefix}a`
       await groups().appendMany(Array.from({ length: 13 }, (_, n) => ({ group, member: n === 12 ? member : 'o' })))
-      context.afterwards(() => groups().deletePolicy(prefix))
+      context.afterwards(() => context.store.policies.drop(prefix))
       const store = await interrupted(async () => {
-        await groups().putPolicy(prefix, { capacity: 7, mode: 'history' })
+        await context.store.policies.put(prefix, { capacity: 7, mode: 'history' })
         await groups().append(group, { member: 'o' })
       })
       expect(await store.groups.eraseMember(member)).toEqual({ deleted: 1 })

@@ -65,8 +65,8 @@ export function describeExpiry(context: Context): void {
 
     it('comes from the policy where the group has none of its own', async () => {
       const prefix = context.unique('p')
-      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 20 })
-      context.afterwards(() => groups().deletePolicy(prefix))
+      await context.store.policies.put(prefix, { capacity: 5, mode: 'history', ttlSeconds: 20 })
+      context.afterwards(() => context.store.policies.drop(prefix))
       await groups().put(`${prefix}never`, { ttlSeconds: null })
       await groups().appendMany([{ group: `${prefix}a` }, { group: `${prefix}never` }])
       pass(21)
@@ -79,12 +79,12 @@ export function describeExpiry(context: Context): void {
       const names = ['append', 'put', 'remove', 'erase', 'still'].map((end) => prefix + end)
       const [append, put, remove, erase] = names as [string, string, string, string]
       const member = context.unique('m')
-      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 10 })
-      context.afterwards(() => groups().deletePolicy(prefix))
+      await context.store.policies.put(prefix, { capacity: 5, mode: 'history', ttlSeconds: 10 })
+      context.afterwards(() => context.store.policies.drop(prefix))
       await groups().appendMany(names.map((group) => ({ group })))
       pass(1)
       await groups().appendMany([{ group: remove }, { group: erase, member }])
-      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: null })
+      await context.store.policies.put(prefix, { capacity: 5, mode: 'history', ttlSeconds: null })
       pass(20)
       const seen = (await groups().recentMany(names)).map(idsOf)
       expect(seen).toEqual([[0n], [0n], [1n, 0n], [1n, 0n], [0n]])
@@ -99,12 +99,12 @@ export function describeExpiry(context: Context): void {
       const prefix = context.unique('p')
       const member = context.unique('m')
       await sweepGroups(context.store) // what other tests have left
-      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 10 })
-      context.afterwards(() => groups().deletePolicy(prefix))
+      await context.store.policies.put(prefix, { capacity: 5, mode: 'history', ttlSeconds: 10 })
+      context.afterwards(() => context.store.policies.drop(prefix))
       const names = Array.from({ length: 220 }, (_, n) => `${prefix}${String(n).padStart(3, '0')}`)
       await groups().appendMany(names.map((group) => ({ group, member })))
       pass(9.5)
-      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 100 })
+      await context.store.policies.put(prefix, { capacity: 5, mode: 'history', ttlSeconds: 100 })
       pass(1)
       await sweepGroups(context.store)
       expect((await groups().memberItems(member, { limit: 1000 })).items).toHaveLength(220)
@@ -117,8 +117,8 @@ export function describeExpiry(context: Context): void {
     it('the sweeper deletes the rows, of own and of policy ttl, and no others', async () => {
       const prefix = context.unique('p')
       const [own, byPolicy, never] = [context.unique(), `${prefix}a`, context.unique()]
-      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 30 })
-      context.afterwards(() => groups().deletePolicy(prefix))
+      await context.store.policies.put(prefix, { capacity: 5, mode: 'history', ttlSeconds: 30 })
+      context.afterwards(() => context.store.policies.drop(prefix))
       await groups().put(own, { ttlSeconds: 30 })
       const all = [own, byPolicy, never]
       await groups().appendMany(all.map((group) => ({ group, payload: 'old' })))

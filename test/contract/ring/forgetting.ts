@@ -12,8 +12,8 @@ export function describeForgetting(context: Context): void {
 
   async function forgetful(more: object = {}): Promise<string> {
     const prefix = context.unique('p')
-    await groups().putPolicy(prefix, { capacity: 10, mode: 'history', forgetEmptySeconds: 100, ...more })
-    context.afterwards(() => groups().deletePolicy(prefix))
+    await context.store.policies.put(prefix, { capacity: 10, mode: 'history', forgetEmptySeconds: 100, ...more })
+    context.afterwards(() => context.store.policies.drop(prefix))
     return prefix
   }
 
@@ -93,8 +93,8 @@ export function describeForgetting(context: Context): void {
       const prefix = context.unique('p')
       const group = `${prefix}a`
       const policy = (forgetEmptySeconds: number | null) =>
-        groups().putPolicy(prefix, { capacity: 10, mode: 'history', forgetEmptySeconds })
-      context.afterwards(() => groups().deletePolicy(prefix))
+        context.store.policies.put(prefix, { capacity: 10, mode: 'history', forgetEmptySeconds })
+      context.afterwards(() => context.store.policies.drop(prefix))
       await groups().append(group)
       await groups().clear(group)
       pass(1000)
@@ -106,7 +106,7 @@ export function describeForgetting(context: Context): void {
       pass(60)
       await sweep()
       expect(await isThere(group)).toBe(true)
-      expect(await groups().getPolicy(prefix)).toMatchObject({ forgetEmptySeconds: null })
+      expect(await context.store.policies.get(prefix)).toMatchObject({ forgetEmptySeconds: null })
       await policy(100)
       await sweep()
       pass(110)

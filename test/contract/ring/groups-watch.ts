@@ -147,8 +147,8 @@ export function describeGroupsWatch(context: Context): void {
       const here = following(context, groups().watch(group))
       const there = following(context, other.groups.watch(group))
       await Promise.all([here.ready, there.ready])
-      await groups().putPolicy(prefix, { capacity: 3, mode: 'history' })
-      context.afterwards(() => groups().deletePolicy(prefix))
+      await context.store.policies.put(prefix, { capacity: 3, mode: 'history' })
+      context.afterwards(() => context.store.policies.drop(prefix))
       await here.until(1)
       await there.until(1)
       expect([here.told, there.told]).toEqual([['reset 3 1'], ['reset 3 1']])
@@ -157,9 +157,10 @@ export function describeGroupsWatch(context: Context): void {
     it('a shorter expiry takes some away; a longer one that brings items back makes another window', async () => {
       const prefix = context.unique('p')
       const group = `${prefix}a`
-      const policy = (ttlSeconds: number) => groups().putPolicy(prefix, { capacity: 10, mode: 'history', ttlSeconds })
+      const policy = (ttlSeconds: number) =>
+        context.store.policies.put(prefix, { capacity: 10, mode: 'history', ttlSeconds })
       await policy(100)
-      context.afterwards(() => groups().deletePolicy(prefix))
+      context.afterwards(() => context.store.policies.drop(prefix))
       await groups().append(group)
       pass(20)
       await groups().append(group)

@@ -68,14 +68,14 @@ export function describeIfChanged(context: Context): void {
 
     it('sees a policy that changed', async () => {
       const group = await filled()
-      context.afterwards(() => groups().deletePolicy(group))
+      context.afterwards(() => context.store.policies.drop(group))
       let { tag } = await groups().recent(group)
       for (const policy of [
         { capacity: 4, mode: 'history' as const },
         { capacity: 4, mode: 'distinct' as const },
         { capacity: 4, mode: 'distinct' as const, ttlSeconds: 60 },
       ]) {
-        await groups().putPolicy(group, policy)
+        await context.store.policies.put(group, policy)
         await eventually(5500, 'the policy is seen', async () => {
           const page = await groups().recentIfChanged(group, tag)
           if (page === null) return false

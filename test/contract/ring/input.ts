@@ -37,9 +37,9 @@ export function describeInput(context: Context): void {
         groups().drop(name),
         groups().memberItems(name),
         groups().eraseMember(name),
-        groups().getPolicy(name),
-        groups().putPolicy(name, { capacity: 1, mode: 'history' }),
-        groups().deletePolicy(name),
+        context.store.policies.get(name),
+        context.store.policies.put(name, { capacity: 1, mode: 'history' }),
+        context.store.policies.drop(name),
       ]
       for (const error of await Promise.all(calls.map(refusal))) {
         expect([error.code, error.faults.length]).toEqual(['invalid_input', 1])
@@ -139,7 +139,7 @@ export function describeInput(context: Context): void {
       const group = context.unique()
       const bad = { capacity: 0, mode: 'ring' as 'history', ttlSeconds: 0 }
       const faults = ['/capacity', '/mode', '/ttlSeconds']
-      const errors = [await refusal(groups().put(group, bad)), await refusal(groups().putPolicy(group, bad))]
+      const errors = [await refusal(groups().put(group, bad)), await refusal(context.store.policies.put(group, bad))]
       for (const error of errors) expect([error.code, where(error).sort()]).toEqual(['invalid_input', faults])
       for (const capacity of [10_001, -1, 1.5, Number.NaN, '3' as unknown as number, null as unknown as number]) {
         expect((await refusal(groups().put(group, { capacity }))).code).toBe('invalid_input')
@@ -148,9 +148,9 @@ export function describeInput(context: Context): void {
         expect((await refusal(groups().put(group, { ttlSeconds }))).code).toBe('invalid_input')
       }
       const missing = {} as { capacity: number; mode: 'history' }
-      expect(where(await refusal(groups().putPolicy(group, missing))).sort()).toEqual(['/capacity', '/mode'])
+      expect(where(await refusal(context.store.policies.put(group, missing))).sort()).toEqual(['/capacity', '/mode'])
       expect(await groups().get(group)).toBeNull()
-      expect(await groups().getPolicy(group)).toBeNull()
+      expect(await context.store.policies.get(group)).toBeNull()
     })
 
     it('reading, all faults at once', async () => {
@@ -173,7 +173,11 @@ export function describeInput(context: Context): void {
 
     it('lists', async () => {
       for (const limit of [0, 1001, 2.5]) {
-        const calls = [groups().list({ limit }), groups().listPolicies({ limit }), groups().memberItems('a', { limit })]
+        const calls = [
+          groups().list({ limit }),
+          context.store.policies.list({ limit }),
+          groups().memberItems('a', { limit }),
+        ]
         for (const error of await Promise.all(calls.map(refusal))) expect(error.code).toBe('invalid_input')
       }
       expect((await refusal(groups().list({ prefix: 'a\u0000' }))).code).toBe('invalid_input')

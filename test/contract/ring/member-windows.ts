@@ -9,7 +9,7 @@ const PAGE = /i\.member = /
 export function describeMemberWindows(context: Context): void {
   /** A group of 300 items, every third one of the member's, and a policy that it has not obeyed yet. */
   async function changed(prefix: string, policy: { capacity: number; mode: 'history' | 'distinct' }) {
-    const { groups } = context.store
+    const { groups, policies } = context.store
     const member = context.unique('m')
     const names = [`${prefix}a`, `${prefix}b`]
     for (const group of names) {
@@ -18,8 +18,8 @@ export function describeMemberWindows(context: Context): void {
         Array.from({ length: 300 }, (_, n) => ({ group, member: n % 3 ? `other-${n % 7}` : member })),
       )
     }
-    context.afterwards(() => groups.deletePolicy(prefix))
-    await groups.putPolicy(prefix, policy)
+    context.afterwards(() => policies.drop(prefix))
+    await policies.put(prefix, policy)
     return { member, names }
   }
 
@@ -30,8 +30,8 @@ export function describeMemberWindows(context: Context): void {
       { capacity: 1, mode: 'distinct', shown: 0, looks: 1 },
     ] as const)('$mode, $capacity: looks at a group at most once', async ({ shown, looks, ...policy }) => {
       const prefix = context.unique('p')
-      context.afterwards(() => context.store.groups.deletePolicy(prefix))
-      await context.store.groups.putPolicy(prefix, { capacity: 500, mode: 'history' })
+      context.afterwards(() => context.store.policies.drop(prefix))
+      await context.store.policies.put(prefix, { capacity: 500, mode: 'history' })
       const { member, names } = await changed(prefix, policy)
       const { store, statements } = await statementsOf(context)
       const { items } = await store.groups.memberItems(member, { limit: 1000 })

@@ -59,8 +59,8 @@ export function describeMembers(context: Context): void {
       expect((await groups().memberItems(member)).items.map((item) => item.id)).toEqual(
         down(14, 10).filter((id) => id !== 12n),
       )
-      context.afterwards(() => groups().deletePolicy(prefix))
-      await groups().putPolicy(prefix, { capacity: 4, mode: 'history' })
+      context.afterwards(() => context.store.policies.drop(prefix))
+      await context.store.policies.put(prefix, { capacity: 4, mode: 'history' })
       await eventually(
         5500,
         'the policy is obeyed',
@@ -103,8 +103,8 @@ export function describeMembers(context: Context): void {
       const prefix = context.unique('p')
       const group = `${prefix}a`
       await groups().appendMany([{ group, member }, ...Array.from({ length: 8 }, () => ({ group, member: 'o' }))])
-      context.afterwards(() => groups().deletePolicy(prefix))
-      await groups().putPolicy(prefix, { capacity: 4, mode: 'history' })
+      context.afterwards(() => context.store.policies.drop(prefix))
+      await context.store.policies.put(prefix, { capacity: 4, mode: 'history' })
       await groups().eraseMember(member)
       expect((await rowsOf(context.store, group)).filter((row) => row.member === member)).toEqual([])
     })

@@ -105,11 +105,11 @@ export function describeNames(context: Context): void {
     it('of policies', async () => {
       const base = context.unique('n')
       for (const [n, name] of TRICKY.entries()) {
-        context.afterwards(() => groups().deletePolicy(base + name))
-        await groups().putPolicy(base + name, { capacity: n + 1, mode: 'history' })
+        context.afterwards(() => context.store.policies.drop(base + name))
+        await context.store.policies.put(base + name, { capacity: n + 1, mode: 'history' })
       }
       for (const [n, name] of TRICKY.entries()) {
-        expect(await groups().getPolicy(base + name)).toMatchObject({ prefix: base + name, capacity: n + 1 })
+        expect(await context.store.policies.get(base + name)).toMatchObject({ prefix: base + name, capacity: n + 1 })
       }
       const made = await groups().appendMany(TRICKY.map((name) => ({ group: `${base}${name}` })))
       const answers = await groups().recentMany(made.map((item) => item.group))
@@ -127,14 +127,16 @@ export function describeNames(context: Context): void {
       expect((await groups().recent(long)).items[0]).toMatchObject({ group: long, member: long, eventId: long })
       expect(idsOf(await groups().memberItems(almost))).toEqual([0n])
       expect(await groups().append(long, { eventId: long })).toMatchObject({ id: 0n, appended: false })
-      await groups().putPolicy(long, { capacity: 2, mode: 'history' })
-      expect((await groups().getPolicy(long))?.prefix).toBe(long)
+      await context.store.policies.put(long, { capacity: 2, mode: 'history' })
+      expect((await context.store.policies.get(long))?.prefix).toBe(long)
       expect((await groups().list({ prefix: '😀'.repeat(190) })).groups.map((group) => group.group)).toEqual([
         long,
         almost,
       ])
-      expect((await groups().listPolicies({ after: '😀' })).policies.map((policy) => policy.prefix)).toContain(long)
-      await groups().deletePolicy(long)
+      expect((await context.store.policies.list({ after: '😀' })).policies.map((policy) => policy.prefix)).toContain(
+        long,
+      )
+      await context.store.policies.drop(long)
     })
   })
 }

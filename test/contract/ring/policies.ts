@@ -12,8 +12,8 @@ export function describePolicies(context: Context): void {
     mode: 'history' | 'distinct' = 'history',
     ttl?: number | null,
   ) {
-    context.afterwards(() => groups().deletePolicy(prefix))
-    return groups().putPolicy(prefix, { capacity, mode, ...(ttl === undefined ? {} : { ttlSeconds: ttl }) })
+    context.afterwards(() => context.store.policies.drop(prefix))
+    return context.store.policies.put(prefix, { capacity, mode, ...(ttl === undefined ? {} : { ttlSeconds: ttl }) })
   }
 
   const obeys = (group: string, capacity: number, store = context.store) =>
@@ -24,11 +24,11 @@ export function describePolicies(context: Context): void {
   describe('policies', () => {
     it('are created, replaced, read and deleted', async () => {
       const prefix = context.unique('p')
-      expect(await groups().getPolicy(prefix)).toBeNull()
-      const times = { ttlSeconds: null, forgetEmptySeconds: null }
+      expect(await context.store.policies.get(prefix)).toBeNull()
+      const times = { ttlSeconds: null, forgetEmptySeconds: null, tag: expect.any(String) }
       expect(await policy(prefix, 3)).toEqual({ prefix, capacity: 3, mode: 'history', ...times, created: true })
       expect(await policy(prefix, 4, 'distinct', 60)).toMatchObject({ capacity: 4, ttlSeconds: 60, created: false })
-      expect(await groups().getPolicy(prefix)).toEqual({
+      expect(await context.store.policies.get(prefix)).toEqual({
         prefix,
         capacity: 4,
         mode: 'distinct',
@@ -36,9 +36,9 @@ export function describePolicies(context: Context): void {
         ttlSeconds: 60,
       })
       expect(await policy(prefix, 5)).toMatchObject({ ttlSeconds: null })
-      expect(await groups().deletePolicy(prefix)).toBe(true)
-      expect(await groups().deletePolicy(prefix)).toBe(false)
-      expect(await groups().getPolicy(prefix)).toBeNull()
+      expect(await context.store.policies.drop(prefix)).toBe(true)
+      expect(await context.store.policies.drop(prefix)).toBe(false)
+      expect(await context.store.policies.get(prefix)).toBeNull()
     })
 
     it('are listed by prefix in code point order, page by page', async () => {
@@ -48,7 +48,7 @@ export function describePolicies(context: Context): void {
       const seen: [string, number][] = []
       let after: string | undefined
       do {
-        const page = await groups().listPolicies({ limit: 2, after })
+        const page = await context.store.policies.list({ limit: 2, after })
         seen.push(...page.policies.map((one): [string, number] => [one.prefix, one.capacity]))
         after = page.nextAfter ?? undefined
       } while (after !== undefined)
@@ -166,9 +166,9 @@ export function describePolicies(context: Context): void {
       await policy(`${prefix}ab`, 2)
       await groups().append(group)
       expect(await groups().recent(group)).toMatchObject({ capacity: 2 })
-      await groups().deletePolicy(`${prefix}ab`)
+      await context.store.policies.drop(`${prefix}ab`)
       await obeys(group, 4)
-      await groups().deletePolicy(prefix)
+      await context.store.policies.drop(prefix)
       await obeys(group, 10)
     })
 

@@ -55,8 +55,8 @@ export function describeRemoval(context: Context): void {
     async function under(capacity: number, mode: 'history' | 'distinct', members: string): Promise<string> {
       const group = context.unique()
       await groups().appendMany(members.split('').map((member) => ({ group, member })))
-      await groups().putPolicy(group, { capacity, mode })
-      context.afterwards(() => groups().deletePolicy(group))
+      await context.store.policies.put(group, { capacity, mode })
+      context.afterwards(() => context.store.policies.drop(group))
       return group
     }
 
@@ -65,7 +65,7 @@ export function describeRemoval(context: Context): void {
       expect(membersOf(await groups().recent(group))).toEqual(['a', 'd'])
       expect(await groups().remove(group, 4n)).toBe(true)
       expect(membersOf(await groups().recent(group))).toEqual(['d'])
-      await groups().putPolicy(group, { capacity: 10, mode: 'history' })
+      await context.store.policies.put(group, { capacity: 10, mode: 'history' })
       const recent = await groups().recent(group)
       expect([recent.mode, idsOf(recent)]).toEqual(['history', [3n]])
       await groups().append(group)
@@ -91,7 +91,7 @@ export function describeRemoval(context: Context): void {
       const group = await under(2, 'distinct', 'abcd')
       const member = context.unique('m')
       await groups().append(group, { member })
-      await groups().putPolicy(group, { capacity: 1, mode: 'distinct' })
+      await context.store.policies.put(group, { capacity: 1, mode: 'distinct' })
       expect(await groups().eraseMember(member)).toEqual({ deleted: 1 })
       expect(await groups().recent(group)).toMatchObject({ items: [], totalAppended: 5n })
     })

@@ -34,8 +34,8 @@ export function describeRollouts(context: Context): void {
   }
 
   async function policy(prefix: string): Promise<void> {
-    await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: TTL_SECONDS })
-    context.afterwards(() => groups().deletePolicy(prefix))
+    await context.store.policies.put(prefix, { capacity: 5, mode: 'history', ttlSeconds: TTL_SECONDS })
+    context.afterwards(() => context.store.policies.drop(prefix))
   }
 
   const left = async (names: readonly string[]) => {
@@ -125,8 +125,8 @@ export function describeRollouts(context: Context): void {
       await swept()
       await groups().appendMany(names.map((group) => ({ group })))
       const holder = await held([inner])
-      await groups().putPolicy(outer, { capacity: 5, mode: 'history', ttlSeconds: 1000 })
-      context.afterwards(() => groups().deletePolicy(outer))
+      await context.store.policies.put(outer, { capacity: 5, mode: 'history', ttlSeconds: 1000 })
+      context.afterwards(() => context.store.policies.drop(outer))
       await policy(inner)
       const [{ epoch }] = await context.store.dataSource.query(
         'SELECT epoch FROM recentn_policy_rollouts WHERE prefix = ?',
@@ -150,7 +150,7 @@ export function describeRollouts(context: Context): void {
       const store = await context.open({ url })
       await store.groups.put('own', { ttlSeconds: 10 })
       await store.groups.appendMany([{ group: 'own' }, { group: 'told' }])
-      await store.groups.putPolicy('told', { capacity: 5, mode: 'history', ttlSeconds: 100 })
+      await store.policies.put('told', { capacity: 5, mode: 'history', ttlSeconds: 100 })
       pass(11)
       await store.dataSource.query(
         context.engine === 'sqlite'

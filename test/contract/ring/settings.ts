@@ -23,6 +23,7 @@ export function describeSettings(context: Context): void {
       await groups().append(group, { member: 'm' })
       expect(await groups().put(group, { capacity: 4 })).toEqual({
         ...group1,
+        tag: expect.any(String),
         capacity: 4,
         mode: 'history',
         ttlSeconds: null,
@@ -36,8 +37,8 @@ export function describeSettings(context: Context): void {
 
     it('follows the policy with what is left out or undefined, and keeps an own ttl of null', async () => {
       const prefix = context.unique('p')
-      await groups().putPolicy(prefix, { capacity: 7, mode: 'distinct', ttlSeconds: 90 })
-      context.afterwards(() => groups().deletePolicy(prefix))
+      await context.store.policies.put(prefix, { capacity: 7, mode: 'distinct', ttlSeconds: 90 })
+      context.afterwards(() => context.store.policies.drop(prefix))
       const group = `${prefix}a`
       const policy = { capacity: 7, mode: 'distinct', ttlSeconds: 90 }
       expect(await groups().put(group)).toMatchObject(policy)
@@ -50,8 +51,8 @@ export function describeSettings(context: Context): void {
 
     it("tells which settings are the group's own, so that they can be put again, and which policy the others are of", async () => {
       const prefix = context.unique('p')
-      await groups().putPolicy(prefix, { capacity: 5, mode: 'distinct', ttlSeconds: 1000 })
-      context.afterwards(() => groups().deletePolicy(prefix))
+      await context.store.policies.put(prefix, { capacity: 5, mode: 'distinct', ttlSeconds: 1000 })
+      context.afterwards(() => context.store.policies.drop(prefix))
       const [group, alone] = [`${prefix}a`, context.unique()]
       await groups().append(group, { member: 'm' })
       for (const own of [
@@ -63,7 +64,7 @@ export function describeSettings(context: Context): void {
         const { created: _, ...put } = await groups().put(group, own)
         expect(put).toEqual({
           ...{ group, capacity: 5, mode: 'distinct', ttlSeconds: 1000, forgetEmptySeconds: null },
-          ...{ totalAppended: 1n, createdAt: expect.any(Date) },
+          ...{ tag: expect.any(String), totalAppended: 1n, createdAt: expect.any(Date) },
           ...own,
           own,
           policy: prefix,
@@ -88,6 +89,7 @@ export function describeSettings(context: Context): void {
       const item = await groups().append(group)
       expect(await groups().get(group)).toEqual({
         group,
+        tag: expect.any(String),
         capacity: 10,
         mode: 'history',
         ttlSeconds: null,

@@ -78,13 +78,13 @@ export function describeTags(context: Context): void {
     it('changes with the policy', async () => {
       const group = await filled()
       const prefix = group
-      context.afterwards(() => groups().deletePolicy(prefix))
+      context.afterwards(() => context.store.policies.drop(prefix))
       const first = await tagOf(group)
-      await groups().putPolicy(prefix, { capacity: 4, mode: 'history' })
+      await context.store.policies.put(prefix, { capacity: 4, mode: 'history' })
       await eventually(5500, 'a read obeys the policy', async () => (await groups().recent(group)).capacity === 4)
       const second = await tagOf(group)
       expect(second).not.toBe(first)
-      await groups().putPolicy(prefix, { capacity: 4, mode: 'distinct' })
+      await context.store.policies.put(prefix, { capacity: 4, mode: 'distinct' })
       await eventually(5500, 'the mode is obeyed', async () => (await groups().recent(group)).mode === 'distinct')
       expect([first, second]).not.toContain(await tagOf(group))
     })

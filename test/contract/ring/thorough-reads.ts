@@ -18,10 +18,10 @@ export function describeThoroughReads(context: Context): void {
   /** A group that follows a policy of its own, which has changed since the group was laid out. */
   async function changed(count: number, members = count): Promise<string> {
     const prefix = context.unique()
-    await groups().putPolicy(prefix, { capacity: 100, mode: 'history' })
+    await context.store.policies.put(prefix, { capacity: 100, mode: 'history' })
     const group = `${prefix}a`
     for (let n = 0; n < count; n++) await groups().append(group, { member: `m${n % members}`, payload: n })
-    await groups().putPolicy(prefix, { capacity: 20, mode: 'distinct' })
+    await context.store.policies.put(prefix, { capacity: 20, mode: 'distinct' })
     return group
   }
 
@@ -43,12 +43,12 @@ export function describeThoroughReads(context: Context): void {
       const { store, statements } = await statementsOf(context)
       const prefix = context.unique()
       const group = `${prefix}a`
-      await store.groups.putPolicy(prefix, { capacity: 10, mode: 'history' })
+      await store.policies.put(prefix, { capacity: 10, mode: 'history' })
       for (let n = 0; n < 10; n++) await store.groups.append(group, { member: `m${n % 7}` })
       await store.groups.recent(group)
       for (const options of [{}, LARGE]) {
         for (const mode of ['distinct', 'history'] as const) {
-          await store.groups.putPolicy(prefix, { capacity: 5, mode })
+          await store.policies.put(prefix, { capacity: 5, mode })
           statements.length = 0
           const page = await store.groups.recent(group, options)
           expect([page.capacity, idsOf(page)]).toEqual([5, [9n, 8n, 7n, 6n, 5n]])
@@ -113,7 +113,8 @@ export function describeThoroughReads(context: Context): void {
           clear: (group: string) => groups().clear(group),
           delete: (group: string) => groups().drop(group),
           put: (group: string) => groups().put(group, { capacity: 7, mode: 'history' }),
-          putPolicy: (group: string) => groups().putPolicy(group.slice(0, -1), { capacity: 9, mode: 'history' }),
+          putPolicy: (group: string) =>
+            context.store.policies.put(group.slice(0, -1), { capacity: 9, mode: 'history' }),
         }
         for (const options of [{}, LARGE, { limit: 3, before: 35n }]) {
           const group = await changed(40, 30)
@@ -154,13 +155,13 @@ export function describeThoroughReads(context: Context): void {
         ] as const) {
           const prefix = context.unique()
           const group = `${prefix}a`
-          await groups().putPolicy(prefix, { capacity: size, mode: from, ttlSeconds: 5000 })
+          await context.store.policies.put(prefix, { capacity: size, mode: from, ttlSeconds: 5000 })
           const items = Array.from({ length: 60 }, (_, n) => ({ group, member: `m${(n * n) % 31}`, payload: n }))
           await groups().appendMany(items.slice(0, 35))
           context.clock.offsetMs += 600_000
           await groups().appendMany(items.slice(35))
           for (const ttlSeconds of [null, 300]) {
-            await groups().putPolicy(prefix, { capacity, mode: to, ttlSeconds })
+            await context.store.policies.put(prefix, { capacity, mode: to, ttlSeconds })
             const pages: Recent[] = []
             for (const options of asked) pages.push(await groups().recent(group, options))
             if (ttlSeconds === null) continue

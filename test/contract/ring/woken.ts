@@ -33,8 +33,8 @@ export function describeWoken(context: Context): void {
         [() => groups().eraseMember(member), [group, prefix]],
         [() => groups().remove(group, 1n), [group]],
         [() => groups().clear(group), [group]],
-        [() => groups().putPolicy(prefix, { capacity: 3, mode: 'history' }), ['*']],
-        [() => groups().deletePolicy(prefix), ['*']],
+        [() => context.store.policies.put(prefix, { capacity: 3, mode: 'history' }), ['*']],
+        [() => context.store.policies.drop(prefix), ['*']],
         [() => groups().drop(group), [group]],
       ]
       for (const [change, names] of changes) expect((await wokenBy(change)).sort()).toEqual([...names].sort())
@@ -59,7 +59,7 @@ export function describeWoken(context: Context): void {
       const woken = await wokenBy(() =>
         rolledBack(run, async (tx) => {
           await tx.groups.append(group)
-          await tx.groups.putPolicy(group, { capacity: 3, mode: 'history' })
+          await tx.policies.put(group, { capacity: 3, mode: 'history' })
         }),
       )
       expect(woken).toEqual([])
@@ -87,11 +87,11 @@ export function describeWoken(context: Context): void {
 
     it('a policy that is changed in a transaction is obeyed at once where this process knew the old one', async () => {
       const prefix = context.unique('p')
-      context.afterwards(() => groups().deletePolicy(prefix))
+      context.afterwards(() => context.store.policies.drop(prefix))
       for (const [index, [, run]] of WAYS.entries()) {
         const capacity = 20 + index
         expect((await groups().recent(`${prefix}a`)).capacity).not.toBe(capacity)
-        await run((tx) => tx.groups.putPolicy(prefix, { capacity, mode: 'history' }))
+        await run((tx) => tx.policies.put(prefix, { capacity, mode: 'history' }))
         expect((await groups().recent(`${prefix}a`)).capacity).toBe(capacity)
       }
     })

@@ -3,6 +3,7 @@ import type { Session, Tx } from '../../../src/database/engine'
 import { isInside } from '../../../src/database/inside'
 import { sessionOf } from '../../../src/database/session'
 import { attachStore, openStore, type Transaction } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, refusal } from '../context'
 
@@ -60,10 +61,10 @@ export function describeAfterCommit(context: Context): void {
         await queues.send(archived, 1)
         const handles = (await queues.receive(name, { limit: 3 })).map(({ receiptHandle }) => receiptHandle)
         const [kept] = await queues.receive(archived)
-        await queues.ackMany(name, handles[0] as string)
-        await queues.nackMany(name, handles[1] as string)
-        await queues.extendMany(name, handles[2] as string, { visibilityTimeoutSeconds: 60 })
-        await queues.ackMany(archived, kept?.receiptHandle as string)
+        await queues.ack(name, handles[0] as string)
+        await queues.nack(name, handles[1] as string)
+        await queues.extend(name, handles[2] as string, { visibilityTimeoutSeconds: 60 })
+        await queues.ack(archived, kept?.receiptHandle as string)
         await feeds.putMany(name, [
           { key: 'a', value: 1 },
           { key: 'b', value: 2 },
@@ -72,13 +73,13 @@ export function describeAfterCommit(context: Context): void {
         expect(counted()).toEqual(before)
       }
       const counted = () => {
-        const { itemsAppended, messagesSent, messagesReceived, messagesDeleted, entriesWritten, ...others } =
-          store.counts()
-        const { itemsDeduplicated, messagesDeduplicated, messagesReleased, messagesExtended } = others
+        const { itemsAppended, messagesSent, messagesReceived, messagesAcked, entriesWritten, ...others } =
+          innerOf(store).counts()
+        const { itemsDeduplicated, messagesDeduplicated, messagesNacked, messagesExtended } = others
         return [
           [itemsAppended, itemsDeduplicated, entriesWritten],
           [messagesSent, messagesDeduplicated, messagesReceived],
-          [messagesDeleted, messagesReleased, messagesExtended],
+          [messagesAcked, messagesNacked, messagesExtended],
         ]
       }
       const of = (times: number) =>

@@ -81,7 +81,7 @@ export function describeClusterNodes(context: Context): void {
       const { queue, handles } = await received(store, 3)
       await store.queues.nackMany(queue, handles.slice(1), { delaySeconds: 1 })
       await store.queues.ackMany(queue, handles)
-      await store.queues.receive(queue, { order: 'cycle' })
+      await store.queues.cycle(queue)
       await store.queues.purge(queue)
       await store.feeds.put(queue, 'k', 1)
       await store.feeds.publish(queue)

@@ -1,5 +1,6 @@
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm'
 import { attachStore, RecentRepository, type Store, type StoreOptions } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { soonMs } from '../../support/timing'
 import { type Context, eventually, refusal, sleep, userSource } from '../context'
 
@@ -19,7 +20,7 @@ function callsOf(store: Store, name: string): Record<string, () => Promise<unkno
     eraseMember: () => store.groups.eraseMember(name),
     send: () => store.queues.send(name, 1),
     receive: () => store.queues.receive(name),
-    delete: () => store.queues.ackMany(name, 'x'),
+    delete: () => store.queues.ackMany(name, ['x']),
     'queues.get': () => store.queues.get(name),
     'feeds.put': () => store.feeds.put(name, 'key', 1),
     changes: () => store.feeds.changes(name),
@@ -85,7 +86,7 @@ export function describeConnections(context: Context): void {
   describe('a store call inside a transaction of the DataSource', () => {
     it('is refused at once, also by as many transactions as the pool has connections twice over', async () => {
       const source = await userPool(10)
-      const store = await attached(source, { connectionTimeoutMs: LONG_MS })
+      const store = await attached(source, { connectionTimeoutSeconds: LONG_MS / 1000 })
       const name = context.unique()
       const since = performance.now()
       const stuck = Array.from({ length: isSqlite ? 1 : 20 }, (_, n) =>
@@ -95,34 +96,34 @@ export function describeConnections(context: Context): void {
       )
       for (const one of stuck) {
         const error = await refusal(one)
-        expect([error.code, HINT.test(error.message)]).toEqual(['conflict', true])
+        expect([error.code, HINT.test(error.message)]).toEqual(['misuse', true])
       }
       expect(performance.now() - since).toBeLessThan(soonMs(AT_ONCE_MS))
       expect((await store.groups.append(name)).id).toBe(0n)
-      const { inUse, waiting } = store.counts().connections
+      const { inUse, waiting } = innerOf(store).counts().connections
       expect([inUse, waiting]).toEqual([0, 0])
     })
 
     it('is refused whatever it is, and the transaction goes on', async () => {
       const source = await userPool(2)
-      const store = await attached(source, { connectionTimeoutMs: LONG_MS })
+      const store = await attached(source, { connectionTimeoutSeconds: LONG_MS / 1000 })
       const name = context.unique()
       await source.manager.transaction('SERIALIZABLE', async (manager) => {
-        await expectRefused(callsOf(store, name), 'conflict')
+        await expectRefused(callsOf(store, name), 'misuse')
         expect((await store.within(manager).groups.append(name)).id).toBe(0n)
-        await manager.transaction(() => expectRefused({ append: () => store.groups.append(name) }, 'conflict'))
+        await manager.transaction(() => expectRefused({ append: () => store.groups.append(name) }, 'misuse'))
       })
       expect((await store.groups.recent(name)).totalAppended).toBe(1n)
     })
 
     it('is refused inside store.transaction too', async () => {
-      const store = await context.open({ connectionTimeoutMs: LONG_MS })
+      const store = await context.open({ connectionTimeoutSeconds: LONG_MS / 1000 })
       const name = context.unique()
       await store.transaction(async (tx) => {
-        await expectRefused(callsOf(store, name), 'conflict')
+        await expectRefused(callsOf(store, name), 'misuse')
         await tx.groups.append(name)
       })
-      await store.dataSource.transaction(() => expectRefused(callsOf(store, name), 'conflict'))
+      await store.dataSource.transaction(() => expectRefused(callsOf(store, name), 'misuse'))
       expect((await store.groups.recent(name)).totalAppended).toBe(1n)
     })
 
@@ -131,7 +132,7 @@ export function describeConnections(context: Context): void {
       const repository = new RecentRepository(source)
       const name = context.unique()
       await repository.append(name)
-      await source.transaction(() => expectRefused({ append: () => repository.append(name) }, 'conflict'))
+      await source.transaction(() => expectRefused({ append: () => repository.append(name) }, 'misuse'))
     })
 
     it('is none where the transaction is over, is not around it, or is one of another database', async () => {
@@ -159,7 +160,7 @@ export function describeConnections(context: Context): void {
       const [first, second] = [await attached(source), await attached(source)]
       const name = context.unique()
       await first.close()
-      await source.transaction(() => expectRefused({ append: () => second.groups.append(name) }, 'conflict'))
+      await source.transaction(() => expectRefused({ append: () => second.groups.append(name) }, 'misuse'))
       await second.close()
       await second.close()
       expect(source.manager.transaction).toBe(transaction)
@@ -178,7 +179,7 @@ export function describeConnections(context: Context): void {
       await store.close()
       expect(await source.transaction(async () => 'done')).toBe('done')
       const again = await attached(source)
-      await source.transaction(() => expectRefused({ ping: () => again.ping() }, 'conflict'))
+      await source.transaction(() => expectRefused({ ping: () => again.ping() }, 'misuse'))
       expect(calls).toBe(2)
     })
   })
@@ -186,21 +187,21 @@ export function describeConnections(context: Context): void {
   describe('a connection', () => {
     it('is waited for so long and no longer, by every call; and none is lost', async () => {
       const source = await userPool(2)
-      const store = await attached(source, { connectionTimeoutMs: 300 })
+      const store = await attached(source, { connectionTimeoutSeconds: 0.3 })
       const name = context.unique()
       await store.queues.put(name)
       const end = await holdAll(source, isSqlite ? 1 : 2)
       try {
         await expectRefused(callsOf(store, name), 'overloaded')
         await expectRefused(waitingCallsOf(store, name), 'overloaded')
-        const { max, waiting } = store.counts().connections
+        const { max, waiting } = innerOf(store).counts().connections
         // Those that gave up have left no more places behind than waited at the same time.
         for (let n = 0; n < 3; n++) await expectRefused(callsOf(store, name), 'overloaded')
-        if (!isSqlite) expect([max, store.counts().connections.waiting]).toEqual([2, waiting])
+        if (!isSqlite) expect([max, innerOf(store).counts().connections.waiting]).toEqual([2, waiting])
       } finally {
         await end()
       }
-      const idle = () => store.counts().connections
+      const idle = () => innerOf(store).counts().connections
       await eventually(AT_ONCE_MS, 'all are free', async () => idle().inUse === 0 && idle().waiting === 0)
       for (let n = 0; n < 5; n++) await Promise.all([store.groups.append(name), store.ping(), store.groups.list()])
       expect((await store.groups.recent(name)).totalAppended).toBe(5n)
@@ -210,7 +211,7 @@ export function describeConnections(context: Context): void {
 
     it('that comes late goes to a caller who waits', async () => {
       const source = await userPool(1)
-      const store = await attached(source, { connectionTimeoutMs: 1500 })
+      const store = await attached(source, { connectionTimeoutSeconds: 1.5 })
       const end = await holdAll(source, 1)
       expect((await refusal(store.ping())).code).toBe('overloaded')
       const pings = Promise.all([store.ping(), store.ping(), store.ping()])
@@ -220,7 +221,7 @@ export function describeConnections(context: Context): void {
     })
 
     it('of a store of its own is waited for so long, too', async () => {
-      const store = await context.open({ connectionTimeoutMs: 300, poolSize: 1 })
+      const store = await context.open({ connectionTimeoutSeconds: 0.3, poolSize: 1 })
       const name = context.unique()
       let end: () => void = () => {}
       let begun: () => void = () => {}
@@ -243,7 +244,7 @@ export function describeConnections(context: Context): void {
       if (isSqlite) return // which opens a connection of its own, or asks nothing
       const source = await userPool(1)
       const end = await holdAll(source, 1)
-      expect((await refusal(attachStore(source, { connectionTimeoutMs: 200 }))).code).toBe('overloaded')
+      expect((await refusal(attachStore(source, { connectionTimeoutSeconds: 0.2 }))).code).toBe('overloaded')
       await end()
       const store = await attached(source)
       await store.ping()
@@ -274,7 +275,7 @@ export function describeConnections(context: Context): void {
       const store = await attached(source, {
         sweep: true,
         publish: true,
-        connectionTimeoutMs: 200,
+        connectionTimeoutSeconds: 0.2,
         onBackgroundError: (error, doing) => told.push([doing, (error as { code?: string }).code ?? String(error)]),
       })
       const name = context.unique()
@@ -286,7 +287,7 @@ export function describeConnections(context: Context): void {
       })
       const end = await holdAll(source, isSqlite ? 1 : 2)
       try {
-        const all = ['publish', 'sweep groups', 'sweep queues', 'sweep feeds']
+        const all = ['publish', 'sweep-groups', 'sweep-queues', 'sweep-feeds']
         await eventually(30_000, 'all have said so', async () => all.every((one) => told.some(([is]) => is === one)))
         await eventually(30_000, 'the worker too', async () => faults.length > 0)
       } finally {

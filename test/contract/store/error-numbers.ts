@@ -1,4 +1,5 @@
 import { attachStore, type ErrorCode, type Store, type Transaction } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, eventually, refusal, userSource } from '../context'
 
@@ -45,7 +46,7 @@ export function describeErrorNumbers(context: Context): void {
       const error = await refusal(work(context.store))
       expect([error.code, error.status]).toEqual([code, 503])
       if (code === 'database_unavailable') {
-        expect([error.message, error.retryAfterMs]).toEqual([expect.stringContaining('raised by the test'), 1000])
+        expect([error.message, error.retryAfterSeconds]).toEqual([expect.stringContaining('raised by the test'), 1])
       }
       expect((await context.store.groups.list({ prefix: group })).groups).toEqual([])
     })
@@ -78,7 +79,7 @@ export function describeErrorNumbers(context: Context): void {
       const work = (tx: Transaction) => tx.groups.append(context.unique(), { member: `error ${words}` })
       for (const each of [store, other]) await refusal(each.transaction(work, { retries: 0 }))
       await refusal(other.groups.append(context.unique(), { member: `error ${words}` }))
-      expect([store, other].map((each) => each.counts().isDiskFull)).toEqual([isFull, isFull])
+      expect([store, other].map((each) => innerOf(each).counts().isDiskFull)).toEqual([isFull, isFull])
       expect(reports).toEqual(isFull ? ['write'] : [])
     })
 
@@ -94,8 +95,8 @@ export function describeErrorNumbers(context: Context): void {
       }
       const store = await context.open()
       expect([await tries(1114), await tries(1047)]).toEqual([1, 3])
-      expect(Object.keys(store.counts().failures).sort()).toEqual(['1047', '1114'])
-      expect(store.counts().isDiskFull).toBe(true)
+      expect(Object.keys(innerOf(store).counts().failures).sort()).toEqual(['1047', '1114'])
+      expect(innerOf(store).counts().isDiskFull).toBe(true)
     })
   })
 
@@ -184,9 +185,9 @@ export function describeErrorNumbers(context: Context): void {
       const [message] = await store.queues.receive(queue)
       await raise(number, 'DELETE')
       const handle = (message as { receiptHandle: string }).receiptHandle
-      const deleted = await told(store.queues.ackMany(queue, handle)).finally(() => noMore('DELETE'))
+      const deleted = await told(store.queues.ackMany(queue, [handle])).finally(() => noMore('DELETE'))
       expect([received, deleted]).toEqual(Array(2).fill(['database_unavailable', true]))
-      expect((await store.queues.ackMany(queue, handle)).acked).toEqual([handle])
+      expect((await store.queues.ackMany(queue, [handle])).acked).toEqual([handle])
     })
   })
 

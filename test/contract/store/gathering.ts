@@ -41,7 +41,7 @@ export function describeGathering(context: Context): void {
       expect(sent).toHaveLength(2)
       const other = await context.open()
       const appended = await other.transaction(async (tx) => {
-        await tx.groups.putPolicy(`${prefix}:`, { capacity: 3, mode: 'history' })
+        await tx.policies.put(`${prefix}:`, { capacity: 3, mode: 'history' })
         const append = store.groups.append(`${prefix}:3`)
         // MariaDB waits where it reads the epoch, MySQL where it locks it.
         const waitsAt = context.engine === 'mysql' ? 4 : 3
@@ -70,13 +70,13 @@ export function describeGathering(context: Context): void {
     })
 
     it.each<[number, string, (store: Store, queue: string, handle: string) => Promise<unknown>]>([
-      [1, 'a delete', (store, queue, handle) => store.queues.ackMany(queue, handle)],
+      [1, 'a delete', (store, queue, handle) => store.queues.ackMany(queue, [handle])],
       [
         2,
         'an extension',
-        (store, queue, handle) => store.queues.extendMany(queue, handle, { visibilityTimeoutSeconds: 60 }),
+        (store, queue, handle) => store.queues.extendMany(queue, [handle], { visibilityTimeoutSeconds: 60 }),
       ],
-      [3, 'a release', (store, queue, handle) => store.queues.nackMany(queue, handle)],
+      [3, 'a release', (store, queue, handle) => store.queues.nackMany(queue, [handle])],
     ])('%i: %s', async (trips, _, settle) => {
       const queue = context.unique()
       await store.queues.put(queue)

@@ -1,5 +1,7 @@
 /** Another process holds a lock in a transaction that stays open: only the calls that need the lock wait. */
+
 import type { Store } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { soonMs, timed } from '../../support/timing'
 import { type Context, eventually } from '../context'
 
@@ -136,13 +138,13 @@ export function describeHeldLocks(context: Context): void {
     await holder.query('LOCK TABLES recentn_groups READ')
     const writes = Array.from({ length: 20 }, () => store.transaction((tx) => tx.groups.append(group), { retries: 0 }))
     try {
-      const inUse = () => store.counts().connections.inUse
+      const inUse = () => innerOf(store).counts().connections.inUse
       await eventually(60_000, 'the writes have their connections', () => inUse() >= 8)
       for (let times = 0; times < 10; times++) {
         const { ms } = await timed(Promise.all([store.groups.recent(group), store.groups.list(), store.ping()]))
         expect(ms).toBeLessThan(soonMs(2000))
       }
-      expect(store.counts().connections).toMatchObject({ inUse: 8, waiting: 12 })
+      expect(innerOf(store).counts().connections).toMatchObject({ inUse: 8, waiting: 12 })
     } finally {
       await holder.query('UNLOCK TABLES')
       await holder.release()

@@ -160,7 +160,7 @@ export function describeInsideTransactions(context: Context): void {
         await tx.manager.queryRunner?.startTransaction()
         await tx.manager.query(insert, [group])
       })
-      expect((await refusal(left)).code).toBe('conflict')
+      expect((await refusal(left)).code).toBe('misuse')
       for (let n = 0; n < 12; n++) await context.store.transaction((tx) => tx.groups.append(`${group}other`))
       expect(await groups().get(group)).toBeNull()
       expect(await isNoted(group)).toBe(false)
@@ -199,11 +199,11 @@ export function describeInsideTransactions(context: Context): void {
       'a refused append that is caught changes nothing: %s',
       async (way) => {
         const group = context.unique()
-        await groups().putPolicy(group, { capacity: 10, mode: 'history' })
-        context.afterwards(() => groups().deletePolicy(group))
+        await context.store.policies.put(group, { capacity: 10, mode: 'history' })
+        context.afterwards(() => context.store.policies.drop(group))
         await groups().appendMany(Array.from({ length: 10 }, (_, n) => ({ group, member: `m${n}` })))
         const before = await rowsOf(context.store, group)
-        await groups().putPolicy(group, { capacity: 3, mode: 'distinct' })
+        await context.store.policies.put(group, { capacity: 3, mode: 'distinct' })
         const work = async ({ groups: inner }: Pick<Transaction, 'groups'>) => {
           expect((await refusal(inner.append(group))).code).toBe('invalid_input')
           const batch = inner.appendMany([{ group: `${group}x`, member: 'm' }, { group: `${group}y` }])
@@ -215,7 +215,7 @@ export function describeInsideTransactions(context: Context): void {
         expect(await rowsOf(store, group)).toEqual(before)
         expect(await Promise.all(['x', 'y'].map((end) => groups().get(group + end)))).toEqual([null, null])
         // A layout that only the head had taken would show now, or at the append.
-        await groups().deletePolicy(group)
+        await context.store.policies.drop(group)
         expect(idsOf(await groups().recent(group))).toEqual(down(9, 10))
         expect(await groups().append(group, { member: 'x' })).toMatchObject({ id: 10n, slot: 0 })
         expect(idsOf(await groups().recent(group))).toEqual(down(10, 10))
@@ -225,8 +225,8 @@ export function describeInsideTransactions(context: Context): void {
 
     it('within a snapshot of the user, nothing is laid out by an older policy', async () => {
       const group = context.unique()
-      await groups().putPolicy(group, { capacity: 2, mode: 'history' })
-      context.afterwards(() => groups().deletePolicy(group))
+      await context.store.policies.put(group, { capacity: 2, mode: 'history' })
+      context.afterwards(() => context.store.policies.drop(group))
       await groups().append(group)
       // Another process, as it were: it has read the older policy, and is not told of the newer one.
       const store = await context.open()
@@ -243,7 +243,7 @@ export function describeInsideTransactions(context: Context): void {
         await runner.startTransaction('REPEATABLE READ')
       }
       await runner.query('SELECT COUNT(*) FROM inside_notes')
-      await groups().putPolicy(group, { capacity: 100, mode: 'history' })
+      await context.store.policies.put(group, { capacity: 100, mode: 'history' })
       await groups().appendMany(Array.from({ length: 19 }, () => ({ group })))
       const appended = store.within(runner).groups.append(group)
       // SQLite refuses to write after such a read; the servers lock the row as it is now.

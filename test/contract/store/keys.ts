@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Store } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { type Context, eventually, refusal, sleep } from '../context'
 import { statementsOf } from '../statements'
 
@@ -115,15 +116,15 @@ export function describeKeys(context: Context): void {
     it('exist from the first one on, also when all are revoked', async () => {
       const url = await context.emptyDatabase()
       const [store, other] = [await context.open({ url }), await context.open({ url })]
-      expect([store.keys.known(), other.keys.known()]).toEqual([null, null])
-      expect([await store.keys.exist(), await other.keys.exist()]).toEqual([false, false])
-      expect([store.keys.known(), other.keys.known()]).toEqual([false, false])
+      expect([innerOf(store).keys.known(), innerOf(other).keys.known()]).toEqual([null, null])
+      expect([await innerOf(store).keys.exist(), await innerOf(other).keys.exist()]).toEqual([false, false])
+      expect([innerOf(store).keys.known(), innerOf(other).keys.known()]).toEqual([false, false])
       const { id } = await store.keys.create({ label: 'l', scopes: ['read'] })
-      expect([store.keys.known(), await store.keys.exist()]).toEqual([true, true])
+      expect([innerOf(store).keys.known(), await innerOf(store).keys.exist()]).toEqual([true, true])
       // Who only asks what is known hears of it too.
-      await eventually(4000, 'it is seen elsewhere', async () => other.keys.known() === true)
+      await eventually(4000, 'it is seen elsewhere', async () => innerOf(other).keys.known() === true)
       await store.keys.revoke(id)
-      expect(await (await context.open({ url })).keys.exist()).toBe(true)
+      expect(await innerOf(await context.open({ url })).keys.exist()).toBe(true)
     })
 
     it('say when they were last used, to the minute', async () => {
@@ -227,11 +228,11 @@ export function describeKeys(context: Context): void {
     })
 
     it('narrows the policies', async () => {
-      const { groups } = context.store
+      const { policies } = context.store
       const base = context.unique('p')
-      for (const name of ['a', 'a:', 'a:b', 'b']) await groups.putPolicy(base + name, { capacity: 1, mode: 'history' })
+      for (const name of ['a', 'a:', 'a:b', 'b']) await policies.put(base + name, { capacity: 1, mode: 'history' })
       const shown = async (prefix: string, limit?: number) => {
-        const page = await groups.listPolicies({ prefix: base + prefix, limit })
+        const page = await policies.list({ prefix: base + prefix, limit })
         return [
           page.policies.map((policy) => policy.prefix.slice(base.length)),
           page.nextAfter?.slice(base.length) ?? null,

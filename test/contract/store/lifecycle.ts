@@ -18,7 +18,7 @@ export function describeLifecycle(context: Context): void {
         () => store.groups.recentMany([group]),
         () => store.groups.list(),
         () => store.groups.eraseMember('m'),
-        () => store.groups.putPolicy(group, { capacity: 1, mode: 'history' }),
+        () => store.policies.put(group, { capacity: 1, mode: 'history' }),
         () => store.transaction(async () => 1),
         () => store.ping(),
         async () => store.groups.watch(group),

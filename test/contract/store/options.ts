@@ -32,26 +32,33 @@ function groupCalls({ groups }: Pick<Transaction, 'groups'>): Calls<Transaction[
     remove: NONE,
     get: NONE,
     put: [(settings) => groups.put('g', settings), (options) => groups.put('g', {}, options)],
+    update: [(changes) => groups.update('g', changes), (options) => groups.update('g', {}, options)],
+    ensure: [(settings) => groups.ensure('g', settings)],
     drop: NONE,
     list: [(options) => groups.list(options)],
     memberItems: [(options) => groups.memberItems('m', options)],
     eraseMember: [(options) => groups.eraseMember('m', options)],
-    getPolicy: NONE,
-    putPolicy: [
-      (policy) => groups.putPolicy('p', policy),
-      (options) => groups.putPolicy('p', { capacity: 1, mode: 'history' }, options),
-    ],
-    deletePolicy: NONE,
-    listPolicies: [(options) => groups.listPolicies(options)],
+  }
+}
+
+function policyCalls({ policies }: Pick<Transaction, 'policies'>): Calls<Transaction['policies']> {
+  const settings = { capacity: 1, mode: 'history' } as const
+  return {
+    get: NONE,
+    put: [(given) => policies.put('p', given), (options) => policies.put('p', settings, options)],
+    update: [(changes) => policies.update('p', changes), (options) => policies.update('p', {}, options)],
+    ensure: [(given) => policies.ensure('p', given)],
+    drop: NONE,
+    list: [(options) => policies.list(options)],
   }
 }
 
 function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction['queues']> {
   return {
     get: NONE,
-    put: [(settings) => queues.put('q', settings)],
+    put: [(settings) => queues.put('q', settings), (options) => queues.put('q', {}, options)],
     ensure: [(settings) => queues.ensure('q', settings)],
-    update: [(settings) => queues.update('q', settings)],
+    update: [(settings) => queues.update('q', settings), (options) => queues.update('q', {}, options)],
     pause: NONE,
     resume: NONE,
     drop: NONE,
@@ -59,19 +66,31 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     send: [(options) => queues.send('q', 1, options)],
     sendMany: [(message) => queues.sendMany('q', [message])],
     receive: [(options) => queues.receive('q', options)],
+    cycle: [(options) => queues.cycle('q', options)],
+    ack: NONE,
+    nack: [(options) => queues.nack('q', 'x', options)],
+    extend: [(options) => queues.extend('q', 'x', options)],
     ackMany: NONE,
-    nackMany: [(options) => queues.nackMany('q', 'x', options)],
-    extendMany: [(options) => queues.extendMany('q', 'x', options)],
+    nackMany: [(options) => queues.nackMany('q', ['x'], options)],
+    extendMany: [(options) => queues.extendMany('q', ['x'], options)],
     peek: [(options) => queues.peek('q', options)],
     message: [(options) => queues.message('q', 1n, options)],
     remove: NONE,
     purge: [(options) => queues.purge('q', options)],
     redrive: [(options) => queues.redrive('q', options)],
     promote: NONE,
-    schedule: [(definition) => queues.schedule('s', definition)],
-    getSchedule: [(options) => queues.getSchedule('s', options)],
-    schedules: [(options) => queues.schedules(options)],
-    unschedule: NONE,
+  }
+}
+
+function scheduleCalls({ schedules }: Pick<Transaction, 'schedules'>): Calls<Transaction['schedules']> {
+  const definition = { queue: 'q', everySeconds: 1, body: 1 }
+  return {
+    get: [(options) => schedules.get('s', options)],
+    put: [(given) => schedules.put('s', given), (options) => schedules.put('s', definition, options)],
+    update: [(changes) => schedules.update('s', changes), (options) => schedules.update('s', {}, options)],
+    ensure: [(given) => schedules.ensure('s', given), (options) => schedules.ensure('s', definition, options)],
+    drop: NONE,
+    list: [(options) => schedules.list(options)],
   }
 }
 
@@ -96,9 +115,7 @@ const keyCalls = ({ keys }: Store): Calls<Store['keys']> => ({
   create: [(key) => keys.create(key)],
   list: [(options) => keys.list(options)],
   revoke: NONE,
-  exist: NONE,
-  verify: [(options) => keys.verify('rk_0000000000000000_0', options)],
-  known: NONE,
+  verify: NONE,
 })
 
 function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
@@ -109,9 +126,10 @@ function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
       poll: [(options) => store.poll('recentn_items', nothing, options)],
     } satisfies Partial<Calls<Store>>,
     groups: { ...groupCalls(store), watch: [(options) => groups.watch('g', options)] } satisfies Calls<Store['groups']>,
+    policies: policyCalls(store),
+    schedules: { ...scheduleCalls(store), tick: NONE } satisfies Calls<Store['schedules']>,
     queues: {
       ...queueCalls(store),
-      tick: NONE,
       work: [
         (options) => queues.work('q', nothing, options),
         (options) => {
@@ -173,7 +191,7 @@ export function describeOptions(context: Context): void {
 
     it('are refused in the same way inside a transaction', async () => {
       await context.store.transaction(async (tx) => {
-        for (const calls of [groupCalls(tx), queueCalls(tx), feedCalls(tx)]) {
+        for (const calls of [groupCalls(tx), policyCalls(tx), queueCalls(tx), scheduleCalls(tx), feedCalls(tx)]) {
           for (const [name, some] of Object.entries(calls as Record<string, Call[]>)) {
             for (const call of some) await expectRefused(`tx.${name}`, call)
           }
@@ -213,7 +231,7 @@ export function describeOptions(context: Context): void {
           feeds: 'all',
           clockOffsetMs: 5,
           onBackgroundError: {},
-          connectionTimeoutMs: 0,
+          connectionTimeoutSeconds: 0,
         },
       ],
       [

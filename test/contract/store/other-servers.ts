@@ -1,5 +1,6 @@
 import { mysqlEngine } from '../../../src/database/mysql'
 import { attachStore, type Store } from '../../../src/index'
+import { innerOf } from '../../../src/store/inner'
 import { run } from '../../cli/support'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, eventually, refusal, userSource } from '../context'
@@ -74,7 +75,7 @@ export function describeOtherServers(context: Context): void {
       await held.connect()
       await attached.queues.send(queue, 1)
       await held.release()
-      await eventually(5000, 'all connections are back', async () => attached.counts().connections.inUse === 0)
+      await eventually(5000, 'all connections are back', async () => innerOf(attached).counts().connections.inUse === 0)
       expect(await attached.queues.receive(queue)).toHaveLength(1)
     })
   })

@@ -54,14 +54,14 @@ export function describeSchema(context: Context): void {
       const url = await context.emptyDatabase()
       const store = await openStore({ url, sweep: false })
       context.afterwards(() => store.close())
-      await store.groups.putPolicy('a', { capacity: 1, mode: 'history' })
+      await store.policies.put('a', { capacity: 1, mode: 'history' })
       await store.groups.append('a')
       for (const { tableName } of store.dataSource.entityMetadatas) {
         await store.dataSource.query(`DELETE FROM ${tableName}`)
       }
       const refused = [
         () => store.groups.append('a'),
-        () => store.groups.putPolicy('a', { capacity: 2, mode: 'history' }),
+        () => store.policies.put('a', { capacity: 2, mode: 'history' }),
         () => openStore({ url, migrate: false }),
       ]
       for (const call of refused) {
@@ -81,7 +81,7 @@ export function describeSchema(context: Context): void {
       expect(await versionIn(store.dataSource)).toBe(SCHEMA_VERSION)
       for (const id of [0n, 1n, 2n]) expect((await store.groups.append('a')).id).toBe(id)
       expect(idsOf(await store.groups.recent('a'))).toEqual([2n, 1n, 0n])
-      await store.groups.putPolicy('a', { capacity: 2, mode: 'history' })
+      await store.policies.put('a', { capacity: 2, mode: 'history' })
       await store.groups.append('a')
       expect(idsOf(await store.groups.recent('a'))).toEqual([3n, 2n])
     })
@@ -110,7 +110,7 @@ export function describeSchema(context: Context): void {
       await queues.put('q', { onDelete: 'archive' })
       for (const body of [1, 2]) await queues.send('q', body)
       const [first] = await queues.receive('q')
-      await queues.ackMany('q', first?.receiptHandle ?? '')
+      await queues.ack('q', first?.receiptHandle ?? '')
       for (let version = migrations.length; version > 1; version--) {
         expect(await versionIn(dataSource)).toBe(version)
         await dataSource.undoLastMigration({ transaction: 'none' })
@@ -126,8 +126,8 @@ export function describeSchema(context: Context): void {
       await user.destroy()
       const again = await openStore({ url, sweep: false, publish: false })
       expect(await versionIn(again.dataSource)).toBe(migrations.length)
-      await again.queues.schedule('s', { queue: 'q', everySeconds: 60, body: 1 })
-      expect(await again.queues.unschedule('s')).toBe(true)
+      await again.schedules.put('s', { queue: 'q', everySeconds: 60, body: 1 })
+      expect(await again.schedules.drop('s')).toBe(true)
       await again.queues.send('q', 3, { attributes: { a: 'b' } })
       const messages = await again.queues.receive('q', { limit: 10 })
       expect(messages.map(({ body, attributes }) => [body, attributes])).toEqual([

@@ -21,7 +21,7 @@ export function describeStatementLimits(context: Context): void {
   describe('a statement that is never answered', () => {
     it('holds none of its callers for ever', async () => {
       const { proxy, url } = await proxied()
-      const store = await context.open({ url, poolSize: 2, statementTimeoutSeconds: 1, connectionTimeoutMs: 3000 })
+      const store = await context.open({ url, poolSize: 2, statementTimeoutSeconds: 1, connectionTimeoutSeconds: 3 })
       const group = context.unique()
       await store.queues.put(group)
       await store.groups.append(group)

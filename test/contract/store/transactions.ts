@@ -50,14 +50,14 @@ export function describeTransactions(context: Context): void {
         await tx.groups.remove(a, 1n)
         await tx.groups.clear(b)
         await tx.groups.drop(gone)
-        await tx.groups.putPolicy(a, { capacity: 1, mode: 'history' })
+        await tx.policies.put(a, { capacity: 1, mode: 'history' })
         await tx.manager.query('INSERT INTO own_notes (note) VALUES (?)', [a])
         throw boom
       })
       await expect(failed).rejects.toBe(boom)
       expect(await groups().recentMany([a, b, gone])).toEqual(before)
       expect(await groups().get(`${a}new`)).toBeNull()
-      expect(await groups().getPolicy(a)).toBeNull()
+      expect(await context.store.policies.get(a)).toBeNull()
       expect(await notesOf(a)).toEqual([])
       expect(await groups().append(a, { eventId: 'e' })).toMatchObject({ id: 2n, appended: true })
     })
@@ -69,14 +69,14 @@ export function describeTransactions(context: Context): void {
         return (await store.groups.recent(group)).capacity
       }
       const failed = context.store.transaction(async (tx) => {
-        await tx.groups.putPolicy(prefix, { capacity: 3, mode: 'history' })
+        await tx.policies.put(prefix, { capacity: 3, mode: 'history' })
         expect(await capacityOf(tx, `${prefix}a`)).toBe(3)
         throw boom
       })
       await expect(failed).rejects.toBe(boom)
       expect(await capacityOf(context.store, `${prefix}a`)).toBe(10)
-      context.afterwards(() => groups().deletePolicy(prefix))
-      await context.store.transaction((tx) => tx.groups.putPolicy(prefix, { capacity: 4, mode: 'history' }))
+      context.afterwards(() => context.store.policies.drop(prefix))
+      await context.store.transaction((tx) => tx.policies.put(prefix, { capacity: 4, mode: 'history' }))
       expect(await capacityOf(context.store, `${prefix}b`)).toBe(4)
     })
 
@@ -179,7 +179,7 @@ export function describeTransactions(context: Context): void {
           )
       })
       // The servers have other connections, until as many transactions call it.
-      expect(await inside).toMatchObject({ code: 'conflict' })
+      expect(await inside).toMatchObject({ code: 'misuse' })
       expect((await groups().recent(group)).totalAppended).toBe(1n)
     })
 

@@ -12,11 +12,11 @@ import { resolve } from 'node:path'
 const built = process.env.RECENTN_BUILT ?? resolve(import.meta.dirname, '../../../dist/src/index.js')
 const { openStore } = createRequire(import.meta.url)(built)
 const store = await openStore({ url: 'sqlite::memory:', sweep: false, publish: false })
-const { groups, queues, feeds, keys, dataSource } = store
+const { groups, policies, queues, schedules, feeds, keys, dataSource } = store
 
 const [{ version }] = await dataSource.query('SELECT version FROM recentn_schema')
 
-await groups.putPolicy('seen:', { capacity: 3, mode: 'distinct', ttlSeconds: 86_400 })
+await policies.put('seen:', { capacity: 3, mode: 'distinct', ttlSeconds: 86_400 })
 for (const member of ['ann', 'bob', 'ann']) await groups.append('seen:1', { member, payload: { by: member } })
 await groups.put('log', { capacity: 4 })
 for (let n = 0; n < 6; n++) await groups.append('log', { payload: { n, text: "it's é😀" }, eventId: `event-${n}` })
@@ -49,7 +49,7 @@ if (version >= 4) {
   const [{ receiptHandle }] = await queues.receive('steps')
   handles.steps = receiptHandle
 }
-if (version >= 3) await queues.schedule('nightly', { queue: 'letters', everySeconds: 86_400, body: { what: 'tick' } })
+if (version >= 3) await schedules.put('nightly', { queue: 'letters', everySeconds: 86_400, body: { what: 'tick' } })
 
 await feeds.putMany('users', [
   { key: 'fred', value: { city: 'Oslo' } },

@@ -37,6 +37,8 @@ export interface Client {
   get(path: string, headers?: Record<string, string>): Promise<Answer>
   post(path: string, json: unknown): Promise<Answer>
   put(path: string, json: unknown): Promise<Answer>
+  /** A PUT that only creates. */
+  ensure(path: string, json?: unknown): Promise<Answer>
   delete(path: string): Promise<Answer>
 }
 
@@ -58,6 +60,7 @@ export function clientBy(url: string, request: Client['request']): Client {
     get: (path, headers) => request('GET', path, { headers }),
     post: (path, json) => request('POST', path, { json }),
     put: (path, json) => request('PUT', path, { json }),
+    ensure: (path, json) => request('PUT', path, { json, headers: { 'If-None-Match': '*' } }),
     delete: (path) => request('DELETE', path),
   }
 }

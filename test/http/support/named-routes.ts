@@ -24,10 +24,12 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   recentItemsOfMany: (side) => ({ path: `/v1/items?group=in:h&group=${side}g`, at: ['group'] }),
   getGroup: (side) => ({ path: `/v1/groups/${side}g`, at: ['group'] }),
   putGroup: (side) => ({ path: `/v1/groups/${side}g`, json: { capacity: 7 }, at: ['group'] }),
+  updateGroup: (side) => ({ path: `/v1/groups/${side}g`, json: { capacity: 8 }, at: ['group'] }),
   deleteGroup: (side) => ({ path: `/v1/groups/${side}deleted`, at: ['group'] }),
   streamGroup: (side) => ({ path: `/v1/groups/${side}g/stream`, at: ['group'] }),
   getPolicy: (side) => ({ path: `/v1/policies/${side}`, at: ['prefix'] }),
   putPolicy: (side) => ({ path: `/v1/policies/${side}`, json: { capacity: 9, mode: 'history' }, at: ['prefix'] }),
+  updatePolicy: (side) => ({ path: `/v1/policies/${side}`, json: { capacity: 7 }, at: ['prefix'] }),
   deletePolicy: (side) => ({ path: `/v1/policies/${side}deleted`, at: ['prefix'] }),
   getQueue: (side) => ({ path: `/v1/queues/${side}q`, at: ['queue'] }),
   putQueue: (side) => ({
@@ -37,11 +39,6 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   }),
   updateQueue: (side) => ({
     path: '/v1/queues/in:q',
-    json: { deadLetterQueue: `${side}letters` },
-    at: ['/deadLetterQueue'],
-  }),
-  ensureQueue: (side) => ({
-    path: '/v1/queues/in:q/ensure',
     json: { deadLetterQueue: `${side}letters` },
     at: ['/deadLetterQueue'],
   }),
@@ -56,6 +53,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   getMessage: (side) => ({ path: `/v1/queues/${side}q/messages/${ids[`${side}q`]}`, at: ['queue'] }),
   deleteMessage: (side) => ({ path: `/v1/queues/${side}q/messages/${ids[`${side}q`]}`, at: ['queue'] }),
   receiveMessages: (side) => ({ path: `/v1/queues/${side}q/receive`, json: {}, at: ['queue'] }),
+  cycleMessages: (side) => ({ path: `/v1/queues/${side}q/cycle`, json: {}, at: ['queue'] }),
   ackMessages: (side) => ({
     path: `/v1/queues/${side}held/ack`,
     json: { receiptHandles: [ids[`${side}held`]] },
@@ -75,6 +73,11 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   putSchedule: (side) => ({
     path: `/v1/schedules/${side}s`,
     json: { queue: `${side}q`, everySeconds: 86_400, body: 2 },
+    at: ['schedule', '/queue'],
+  }),
+  updateSchedule: (side) => ({
+    path: `/v1/schedules/${side}s`,
+    json: { queue: `${side}q`, body: 3 },
     at: ['schedule', '/queue'],
   }),
   deleteSchedule: (side) => ({ path: `/v1/schedules/${side}deleted`, at: ['schedule'] }),
@@ -115,13 +118,13 @@ export const ids: Record<string, string> = {}
 
 /** The same things, by names that begin with `side`. */
 export async function seed(store: Store, side: string): Promise<void> {
-  const { groups, queues, feeds } = store
+  const { groups, policies, queues, schedules, feeds } = store
   for (const group of ['g', 'cleared', 'deleted']) {
     await groups.append(`${side}${group}`, { member: 'm', payload: side })
     await groups.append(`${side}${group}`, { member: 'n' })
   }
   await groups.append(`${side}kept`)
-  for (const prefix of ['', 'deleted']) await groups.putPolicy(`${side}${prefix}`, { capacity: 8, mode: 'history' })
+  for (const prefix of ['', 'deleted']) await policies.put(`${side}${prefix}`, { capacity: 8, mode: 'history' })
   await queues.put(`${side}letters`)
   await queues.put(`${side}dying`, { deadLetterQueue: `${side}letters` })
   for (const queue of ['q', 'held', 'deleted', 'purged']) {
@@ -139,7 +142,7 @@ export async function seed(store: Store, side: string): Promise<void> {
     if (dead) await queues.nackMany(`${side}${queue}`, [ids[side + queue] as string], { dead: true })
   }
   for (const schedule of ['s', 'deleted']) {
-    await queues.schedule(`${side}${schedule}`, { queue: `${side}letters`, everySeconds: 86_400, body: side })
+    await schedules.put(`${side}${schedule}`, { queue: `${side}letters`, everySeconds: 86_400, body: side })
   }
   for (const feed of ['f', 'deleted']) {
     for (const key of ['k', 'gone']) await feeds.put(`${side}${feed}`, key, side)
@@ -151,8 +154,8 @@ export async function seed(store: Store, side: string): Promise<void> {
 const asText = (value: unknown) => JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each))
 
 /** All that is stored by names that begin with `side`. */
-export async function worldOf({ groups, queues, feeds }: Store, side: string): Promise<string> {
-  const world: unknown[] = [(await groups.listPolicies()).policies.filter(({ prefix }) => prefix.startsWith(side))]
+export async function worldOf({ groups, policies, queues, schedules, feeds }: Store, side: string): Promise<string> {
+  const world: unknown[] = [(await policies.list()).policies.filter(({ prefix }) => prefix.startsWith(side))]
   for (const { group, ...settings } of (await groups.list({ prefix: side })).groups) {
     world.push(group, settings, await groups.recent(group, { limit: 100 }))
   }
@@ -163,8 +166,8 @@ export async function worldOf({ groups, queues, feeds }: Store, side: string): P
       world.push((await queues.peek(queue, { state })).messages)
     }
   }
-  for (const { schedule } of (await queues.schedules({ prefix: side })).schedules) {
-    world.push(await queues.getSchedule(schedule))
+  for (const { schedule } of (await schedules.list({ prefix: side })).schedules) {
+    world.push(await schedules.get(schedule))
   }
   for (const { feed } of (await feeds.list({ prefix: side })).feeds) {
     const { consumers } = (await feeds.status(feed)) ?? {}

@@ -1,6 +1,8 @@
 /** Calls that wait, and what answers them when the server stops or its store is closed. */
+
 import { createApp, messagesOf } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
+import { innerOf } from '../../../src/store/inner'
 import type { Store } from '../../../src/store/types'
 import { eventually as asksUntil, soonMs, timed } from '../../support/timing'
 import { type Answer, type Client, clientOf, memoryStore, type Sent, send, serving } from './client'
@@ -20,7 +22,7 @@ export async function untilWaiting(
 /** The same of a store in this process. */
 async function untilWaitedFor(store: Store, count: number): Promise<void> {
   await eventually(`${count} calls wait`, () => {
-    const { receivesWaiting, changesWaiting } = store.counts()
+    const { receivesWaiting, changesWaiting } = innerOf(store).counts()
     return receivesWaiting + changesWaiting === count
   })
 }

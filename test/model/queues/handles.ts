@@ -88,13 +88,13 @@ export class Handles {
 
   async #call({ queues }: View, name: string, handles: string[], operation: Settle): Promise<Outcome> {
     if (operation.kind === 'delete') {
-      const { acked: deleted, failed } = await queues.ackMany(name, handles)
-      return { done: deleted, failed }
+      const { acked, failed } = await queues.ackMany(name, handles)
+      return { done: acked, failed }
     }
     if (operation.kind === 'release') {
       const { delaySeconds, error, dead } = operation
-      const { nacked: released, failed } = await queues.nackMany(name, handles, { delaySeconds, error, dead })
-      return { done: released, failed }
+      const { nacked, failed } = await queues.nackMany(name, handles, { delaySeconds, error, dead })
+      return { done: nacked, failed }
     }
     const { visibilityTimeoutSeconds } = operation
     const { extended, failed } = await queues.extendMany(name, handles, { visibilityTimeoutSeconds })

@@ -106,7 +106,7 @@ export class Oracle {
     isInside = false,
   ): { created: boolean } | string[] {
     const before = this.queue(name)
-    const { deadLetterQueue: _, paused, ...defaults } = QUEUE_DEFAULTS
+    const { deadLetterQueue: _, paused, tag: __, ...defaults } = QUEUE_DEFAULTS
     const found = this.#letters(name, deadLetterQueue)
     if (Array.isArray(found)) return found
     const values = { settings: { ...defaults, ...settings }, deadLetters: found.letters?.number ?? null }

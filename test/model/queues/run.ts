@@ -206,11 +206,11 @@ export class Run implements View {
     const { limit, visibilityTimeoutSeconds, cursor } = operation
     const name = this.named(operation.queue)
     const options = { limit, ...(visibilityTimeoutSeconds === undefined ? {} : { visibilityTimeoutSeconds }) }
-    const asked = cursor === null ? options : { ...options, order: 'cycle' as const, cursor }
+    const receive = () => (cursor === null ? queues.receive(name, options) : queues.cycle(name, { ...options, cursor }))
     const queue = oracle.queue(name)
-    if (!queue) return expectRefusal(queues.receive(name, asked), ['queue_not_found'])
+    if (!queue) return expectRefusal(receive(), ['queue_not_found'])
     await settleOn(this, queue)
-    const received = await queues.receive(name, asked)
+    const received = await receive()
     const ids = received.map(({ id }) => id)
     const ready = queue.paused ? [] : oracle.in(queue, 'ready')
     expectSame(

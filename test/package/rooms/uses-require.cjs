@@ -9,7 +9,7 @@ async function main() {
     await store.queues.send('mail', { to: 'a@example.org' })
     const [message] = await store.queues.receive('mail')
     assert.deepEqual(message.body, { to: 'a@example.org' })
-    await store.queues.ackMany('mail', [message.receiptHandle])
+    await store.queues.ack('mail', message)
     await store.close()
   }
 }

@@ -15,7 +15,7 @@ interface Mail {
 }
 
 const limit: number | undefined = undefined as number | undefined
-const options: ClientOptions = { baseUrl: 'https://recentn.test', key: async () => 'rk_1', timeoutMs: limit }
+const options: ClientOptions = { baseUrl: 'https://recentn.test', key: async () => 'rk_1', timeoutSeconds: limit }
 const client: Client = createClient(options)
 const calls: CallsClient = createCalls(options)
 

@@ -51,7 +51,7 @@ type Options =
   | Parameters<Queues['send']>[2]
   | Parameters<Queues['receive']>[1]
   | Parameters<Queues['peek']>[1]
-  | Parameters<Queues['release']>[2]
+  | Parameters<Queues['nack']>[2]
   | Parameters<Queues['redrive']>[1]
   | Parameters<Queues['work']>[2]
   | Parameters<Feeds['changes']>[1]
@@ -59,7 +59,6 @@ type Options =
   | Parameters<Feeds['moveCursor']>[3]
   | Parameters<Feeds['consume']>[3]
   | Parameters<Store['keys']['create']>[0]
-  | Parameters<Store['keys']['verify']>[1]
   | Parameters<ReturnType<typeof createClient>['groups']['recent']>[1]
   | Parameters<ReturnType<typeof createClient>['groups']['append']>[1]
   | Parameters<ReturnType<typeof createClient>['groups']['watch']>[1]
@@ -92,7 +91,7 @@ export async function use(app: Express, source: DataSource, signal?: AbortSignal
   // @ts-expect-error: a request is no any
   createRouter(store, { access: (request) => request.nothing })
   app.get('/g', async (_request: Request, response: Response) => void response.json(await store.groups.recent('g')))
-  const error: RecentnError = new ClientError('conflict', undefined, { retryAfterMs: maxReceives ?? undefined })
+  const error: RecentnError = new ClientError('conflict', undefined, { retryAfterSeconds: maxReceives ?? undefined })
   const status: number = error.status
   return status === 503 && error instanceof RecentnError ? error.code : 'internal'
 }

@@ -1,8 +1,8 @@
 /**
- * Deleting by receipt, the usual way to settle: removing messages or, where the queue says so, moving them to the archive.
- * That, and a delete in a queue with a `groupConcurrency`, is a transaction.
+ * Acknowledging by receipt, the usual way to settle: removing messages or, where the queue says so, moving them to the archive.
+ * That, and an ack in a queue with a `groupConcurrency`, is a transaction.
  *
- * Invariant: a receipt is reported as deleted to one caller, also when the connection is lost: removals are statements that
+ * Invariant: a receipt is reported as acknowledged to one caller, also when the connection is lost: removals are statements that
  * commit by themselves, and a try after a lost connection looks for the messages that the one before may have removed.
  */
 import { placeholders, type Reader, type Session, type Statements, type Tx } from '../../database/engine'
@@ -18,8 +18,8 @@ import { holdWithMessages } from './transitions'
 /** Ids of one DELETE, which commits by itself: the more there are, the less the commit costs for each. */
 export const MAX_REMOVED = 500
 
-/** Deletes what the receipts of requests to one queue hold. */
-export async function deleteTogether(
+/** Acknowledges what the receipts of requests to one queue hold. */
+export async function ackTogether(
   session: Session,
   memory: QueueMemory,
   requests: readonly SettleRequest[],
@@ -42,7 +42,7 @@ export async function deleteTogether(
     const ended = await session.write((tx) => endAll(tx, memory, queue, left), untilSettled(memory, queue, left))
     settled = new Set([...settled, ...ended])
   }
-  await session.afterCommit(memory.counting('messagesDeleted', settled.size))
+  await session.afterCommit(memory.counting('messagesAcked', settled.size))
   return sharesOf(requests, settled)
 }
 
