@@ -147,9 +147,10 @@ interface SequelizeLike {
   query(sql: string, options: never): Promise<unknown>
 }
 
-/** An open transaction of Sequelize's, with mysql2 or mariadb. */
-export function fromSequelize(sequelize: SequelizeLike, transaction: object): QueryTransaction {
-  return once(transaction, async (sql) => {
+/** An open transaction of Sequelize's, with mysql2. */
+export function fromSequelize(sequelize: SequelizeLike, transaction: object | null | undefined): QueryTransaction {
+  // Without one each statement takes a connection of the pool, which the store refuses by name.
+  return once(transaction ?? sequelize, async (sql) => {
     const type = givesRows(sql) ? 'SELECT' : 'RAW'
     const answer = await sequelize.query(sql, { transaction, type, raw: true } as never)
     return answerOf(type === 'RAW' ? (answer as unknown[])[0] : answer)

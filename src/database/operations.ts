@@ -84,12 +84,14 @@ async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T>
   return result
 }
 
+const OTHERS = '; for the transaction of another library use what recentn/adapters has for it'
+
 /** A session inside a transaction of the caller's. Nothing is retried: it throws `conflict`. */
 export function sessionWithin(transaction: EntityManager | QueryRunner, setting: Setting): Session {
   const given: Partial<QueryRunner & EntityManager> | null = transaction
   const runner = given?.startTransaction ? (transaction as QueryRunner) : given?.queryRunner
   if (!runner?.isTransactionActive) {
-    throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
+    throw new RecentnError('invalid_input', `The EntityManager or QueryRunner has no open transaction${OTHERS}`)
   }
   const tx = txOn(runner, setting, {
     isOpen: () => runner.isTransactionActive,

@@ -128,8 +128,8 @@ export function joined(
   location: string,
 ): { session: Session; manager?: EntityManager } {
   if (isQueried(given)) return { session: sessionOnQuery(given, setting, location) }
-  const manager = 'startTransaction' in given ? given.manager : given
-  return { session: sessionWithin(given, setting), manager }
+  const session = sessionWithin(given, setting)
+  return { session, manager: 'startTransaction' in given ? given.manager : given }
 }
 
 /** Not by `instanceof`: the user's TypeORM may be another copy of it. What it marks by this key may have a `query` too. */

@@ -106,6 +106,10 @@ export function describeOtherLibraries(context: Context): void {
       expect((await context.store.groups.recent(name)).totalAppended).toBe(1n)
     })
 
+    it.each([null, undefined, {}, () => {}, 'BEGIN'])('what is no transaction is refused: %p', (given) => {
+      expect(() => context.store.within(given as never)).toThrow(expect.objectContaining({ code: 'invalid_input' }))
+    })
+
     it('a function that gives no rows is refused by name', async () => {
       const wrong = { query: async () => ({ affectedRows: 0 }) }
       if (isSqlite) return

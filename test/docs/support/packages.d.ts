@@ -36,3 +36,7 @@ declare module '@nestjs/core' {
     }>
   }
 }
+
+declare module 'drizzle-orm' {
+  export function sql(texts: TemplateStringsArray, ...values: unknown[]): unknown
+}
