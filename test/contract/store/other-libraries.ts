@@ -3,6 +3,7 @@ import { createConnection, createPool } from 'mysql2/promise'
 import { fromBetterSqlite3, fromMysql2, type QueryTransaction } from '../../../src/adapters'
 import type { Transaction } from '../../../src/index'
 import { mysqlUri } from '../../support/servers/server'
+import { SOON_MS } from '../../support/timing'
 import { type Context, idsOf, refusal } from '../context'
 
 type Joined = Omit<Transaction, 'manager'>
@@ -73,6 +74,19 @@ export function describeOtherLibraries(context: Context): void {
       expect([await notes(), idsOf(await groups.recent(name))]).toEqual([1, [0n]])
       expect((await queues.receive(name, { limit: 10 })).map(({ body }) => body).sort()).toEqual([1, 2])
       expect(await feeds.get(name, 'key')).toMatchObject({ value: { value: 1 } })
+    })
+
+    it('a receive that waits gets what is committed, by its next poll', async () => {
+      const name = context.unique()
+      await context.store.queues.put(name)
+      const waiting = context.store.queues.receive(name, { waitSeconds: 20 })
+      let committedAt = 0
+      await inTransaction(async (tx) => {
+        await tx.queues.send(name, 1)
+        committedAt = performance.now()
+      })
+      expect((await waiting).map(({ body }) => body)).toEqual([1])
+      expect(performance.now() - committedAt).toBeLessThan(SOON_MS)
     })
 
     it('operations take turns, also by two handles of one transaction', async () => {
