@@ -42,10 +42,7 @@ import type {
   GroupHandle,
   QueueHandle,
   Store,
-  StoreFeeds,
-  StoreGroups,
   StoreOptions,
-  StoreQueues,
   Transaction,
   TransactionOptions,
 } from './types'
@@ -59,11 +56,11 @@ interface Base {
 }
 
 export class BoundStore implements InnerStore {
-  readonly groups: StoreGroups
+  readonly groups: Store['groups']
   readonly policies: Store['policies']
-  readonly queues: StoreQueues
+  readonly queues: Store['queues']
   readonly schedules: Store['schedules']
-  readonly feeds: StoreFeeds
+  readonly feeds: Store['feeds']
   readonly sequences: SequenceRepository
   readonly keys: KnownKeys
   readonly dataSource: DataSource
