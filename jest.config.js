@@ -2,7 +2,7 @@
 module.exports = {
   testEnvironment: '<rootDir>/test/support/environment.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/examples/*.test.ts'],
-  testPathIgnorePatterns: ['<rootDir>/test/faults/'],
+  testPathIgnorePatterns: ['<rootDir>/test/(adapters|faults)/'],
   transform: {
     '\\.ts$': [
       '@swc/jest',
@@ -32,7 +32,7 @@ module.exports = {
   // The examples import what a user imports.
   moduleNameMapper: {
     '^recentn$': '<rootDir>/src/index.ts',
-    '^recentn/(client|testing)$': '<rootDir>/src/$1/index.ts',
+    '^recentn/(adapters|client|testing)$': '<rootDir>/src/$1/index.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',

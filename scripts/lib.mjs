@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { locked } from './lock.mjs'
 
@@ -237,26 +237,36 @@ export function endWithUs(child) {
 }
 
 const BENCH = join(ROOT, 'bench')
-const BENCH_STAMP = join(BENCH, 'node_modules', '.recentn-install')
 
 /** Installs the drivers of the peers, which only the benchmark needs. */
-export async function ensureBenchInstalled() {
-  if (isBenchInstalled()) return
-  await locked(join(CACHE, 'bench.lock'), say, async () => {
-    if (isBenchInstalled()) return
-    say('installing the packages of bench/package-lock.json (npm ci) …')
-    const args = ['ci', '--prefix', BENCH, '--include=dev', '--no-audit', '--no-fund', '--loglevel=warn']
-    await npm('npm ci in bench', args)
-    writeFileSync(BENCH_STAMP, benchKey())
-  })
+export function ensureBenchInstalled() {
+  return ensureInstalledIn(BENCH, ['--include=dev'])
 }
 
 export function isBenchInstalled() {
-  return read(BENCH_STAMP) === benchKey()
+  return isInstalledIn(BENCH)
 }
 
-function benchKey() {
-  const lock = readFileSync(join(BENCH, 'package-lock.json'))
+/** Installs what the lockfile of another folder names. */
+export async function ensureInstalledIn(folder, options) {
+  if (isInstalledIn(folder)) return
+  const name = relative(ROOT, folder)
+  await locked(join(CACHE, `${name.replaceAll(sep, '-')}.lock`), say, async () => {
+    if (isInstalledIn(folder)) return
+    say(`installing the packages of ${name}/package-lock.json (npm ci) …`)
+    await npm(`npm ci in ${name}`, ['ci', '--prefix', folder, ...options, '--no-audit', '--no-fund', '--loglevel=warn'])
+    writeFileSync(stampOf(folder), lockKey(folder))
+  })
+}
+
+function isInstalledIn(folder) {
+  return read(stampOf(folder)) === lockKey(folder)
+}
+
+const stampOf = (folder) => join(folder, 'node_modules', '.recentn-install')
+
+function lockKey(folder) {
+  const lock = readFileSync(join(folder, 'package-lock.json'))
   return `${createHash('sha256').update(lock).digest('hex')}\n`
 }
 

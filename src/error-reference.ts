@@ -63,7 +63,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   settings_changed: {
     means:
-      'The request has the tag of settings in `If-Match` (in the library `ifTag`), and they have another one by now, or do not exist. Nothing was changed.',
+      'The request named a tag in `If-Match` (in the library `ifTag`), and the settings have changed since, or do not exist. ' +
+      'Nothing was changed.',
     fix: 'Read the settings again, decide whether the change still makes sense, and send it with the new tag.',
   },
   already_exists: {
@@ -155,7 +156,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
       '`connectionTimeoutSeconds`. Nothing was stored.',
     fix:
       'Retry after the time in `Retry-After` (in the library `retryAfterSeconds`), with fewer calls at once. If no connection ' +
-      'becomes free, look for transactions that stay open, and for store calls inside a transaction of your own.',
+      'becomes free, look for transactions that stay open, and for store calls inside your own transactions.',
   },
   sequence_exhausted: {
     means: 'The sequence has given out its last number, 9223372036854775807. A group stays readable.',
@@ -204,8 +205,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   misuse: {
     means:
-      'The call would wait for itself, or for something that is missing: a store call inside a transaction of its own ' +
-      'database, `once()` or `stop()` inside a handler, `drain` of a queue that nobody works. Nothing was stored.',
+      'The call would wait for itself, or for something that is missing. Examples are a store call inside a transaction of ' +
+      'its database, `once()` or `stop()` inside a handler, and `drain` of a queue without a worker. Nothing was stored.',
     fix: 'Change the program: no retry helps. Inside a transaction, use the operations that it was given.',
   },
   internal: {

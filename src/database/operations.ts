@@ -9,7 +9,7 @@
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { afterCommitOf } from './after-commit'
-import type { Engine, Session, Tx } from './engine'
+import type { Session, Tx } from './engine'
 import { locationOf } from './location'
 import { translated } from './retries'
 import { requireSettings } from './session-settings'
@@ -20,41 +20,42 @@ const SAVEPOINT = 'recentn_operation'
 /** What follows a commit, outside of a transaction: nothing is left to be committed. */
 export const runAtOnce = async (listener: () => void): Promise<void> => listener()
 
-const lastOperations = new WeakMap<QueryRunner, Promise<unknown>>()
+/** The last operation of each connection, by what runs its statements. */
+const lastOperations = new WeakMap<object, Promise<unknown>>()
 
-function inTurn<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
-  const before = lastOperations.get(runner) ?? Promise.resolve()
+function inTurn<T>(source: object, work: () => Promise<T>): Promise<T> {
+  const before = lastOperations.get(source) ?? Promise.resolve()
   const mine = before.then(work, work)
   lastOperations.set(
-    runner,
+    source,
     mine.catch(() => {}),
   )
   return mine
 }
 
-export async function settled(runner: QueryRunner): Promise<void> {
-  for (let last = lastOperations.get(runner); last; ) {
+export async function settled(source: object): Promise<void> {
+  for (let last = lastOperations.get(source); last; ) {
     await last
-    const now = lastOperations.get(runner)
+    const now = lastOperations.get(source)
     if (now === last) return
     last = now
   }
 }
 
 /**
- * A session of operations in the transaction `tx` on `runner`. `translate` turns the driver's errors into the caller's;
+ * A session of operations in the transaction `tx` of the connection `source`. `translate` turns the driver's errors into the caller's;
  * `check` runs before each operation.
  */
 export function sessionIn(
   tx: Tx,
-  runner: QueryRunner,
+  source: object,
   translate: (error: unknown) => unknown,
   check: () => Promise<void> = async () => {},
 ): Session {
   const rethrow = (error: unknown) => {
     throw translate(error)
   }
-  const all = <T>(work: () => Promise<T>) => inTurn(runner, () => check().then(work)).catch(rethrow)
+  const all = <T>(work: () => Promise<T>) => inTurn(source, () => check().then(work)).catch(rethrow)
   const session: Session = {
     tables: tx.tables,
     inTransaction: true,
@@ -76,24 +77,21 @@ async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T>
     // What still waits of the operation is sent with this, and fails here, not in the next one.
     await tx.run(`RELEASE SAVEPOINT ${SAVEPOINT}`)
   } catch (error) {
-    // After a deadlock there is no savepoint any more, and nothing to roll back.
-    if (!hasEnded(tx.engine, error)) await tx.run(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`).catch(() => {})
+    // After a deadlock there is no savepoint any more; after a wait for a lock that was too long there may be.
+    if (tx.engine.failure(error) !== 'lost') await tx.run(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`).catch(() => {})
     throw error
   }
   return result
 }
 
-function hasEnded(engine: Engine, error: unknown): boolean {
-  const failure = engine.failure(error)
-  return failure === 'conflict' || failure === 'lost'
-}
+const OTHERS = '; for the transaction of another library use what recentn/adapters has for it'
 
 /** A session inside a transaction of the caller's. Nothing is retried: it throws `conflict`. */
 export function sessionWithin(transaction: EntityManager | QueryRunner, setting: Setting): Session {
   const given: Partial<QueryRunner & EntityManager> | null = transaction
   const runner = given?.startTransaction ? (transaction as QueryRunner) : given?.queryRunner
   if (!runner?.isTransactionActive) {
-    throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
+    throw new RecentnError('invalid_input', `The EntityManager or QueryRunner has no open transaction${OTHERS}`)
   }
   const tx = txOn(runner, setting, {
     isOpen: () => runner.isTransactionActive,

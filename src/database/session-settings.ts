@@ -9,7 +9,7 @@
  */
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
-import { driverError } from './engine'
+import { driverError, type Row } from './engine'
 import { connectionOf } from './gathering'
 
 interface SessionVariable {
@@ -69,7 +69,8 @@ const LOOK =
   '@@SESSION.character_set_results AS results, @@SESSION.sql_mode AS modes, ' +
   `HEX(CONVERT('${SAMPLE}' USING utf8mb4)) AS sent, _utf8mb4 x'${hexOf(SAMPLE)}' AS received, ` +
   // SYSDATE() is the clock's time, whatever the session's timestamp. The machine may be suspended between the two.
-  `ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) > 5 AS fixed, ${otherSettings('SESSION')} AS settings`
+  `ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) > 5 AS fixed, ${otherSettings('SESSION')} AS settings, ` +
+  'CONNECTION_ID() AS connection_id'
 
 /** Modes in which an empty text is NULL, or SQL has another syntax. */
 const REFUSED_MODES = ['EMPTY_STRING_IS_NULL', 'ORACLE']
@@ -85,6 +86,8 @@ interface SessionLook {
   /** True if the session has a timestamp of its own, in place of the time. */
   fixed: number | string
   settings: string | null
+  /** Of the server; the name also shows whether names of columns come as they are. */
+  connection_id: number | string | bigint
 }
 
 /** The part of mysql2's connection that is read: the charset by which it encodes what it sends. */
@@ -103,17 +106,23 @@ export async function requireSettings(runner: QueryRunner): Promise<void> {
   const connection: DriverConnection = await connectionOf(runner)
   const charset = connection.config?.charsetNumber
   if (right.has(connection) && right.get(connection) === charset) return
-  const faults = faultsOf(await settingsOf(runner))
-  if (faults.length > 0)
-    throw new RecentnError('database_refused', `The connections of the DataSource ${faults.join('; ')}`)
+  await requireSettingsOn((sql) => runner.query(sql), 'of the DataSource')
   right.set(connection, charset)
 }
 
+/** The same on any connection, each time. Resolves to the server's number of the connection. */
+export async function requireSettingsOn(query: (sql: string) => Promise<Row[]>, which: string): Promise<string> {
+  const session = await settingsOf(query)
+  const faults = faultsOf(session)
+  if (faults.length > 0) throw new RecentnError('database_refused', `The connections ${which} ${faults.join('; ')}`)
+  return String(session?.connection_id)
+}
+
 /** Null if the server did not understand what the driver sent, or the driver cannot encode it. */
-async function settingsOf(runner: QueryRunner): Promise<SessionLook | null> {
+async function settingsOf(query: (sql: string) => Promise<Row[]>): Promise<SessionLook | null> {
   try {
-    const [session] = await runner.query(LOOK)
-    return session
+    const [session] = await query(LOOK)
+    return session as unknown as SessionLook
   } catch (error) {
     const { errno, message } = driverError(error)
     if (MISREAD.has(errno ?? 0) || UNKNOWN.test(message ?? '')) return null
@@ -149,7 +158,7 @@ function faultsOf(session: SessionLook | null): string[] {
 }
 
 const UTF8 = 'utf8mb4'
-const ADVICE = "set charset: 'utf8mb4' in the options of the DataSource, and let no init_connect or hook set another"
+const ADVICE = "set charset: 'utf8mb4' in their options, and let no init_connect or hook set another"
 
 function hexOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('hex').toUpperCase()

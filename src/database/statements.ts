@@ -1,14 +1,14 @@
 /**
- * Our statements on a query runner, and where their values and answers go through the engine. No state but the runner's.
+ * Our statements on a connection, and where their values go through the engine. No state but the connection's.
  *
  * Invariant: a transaction's statements are refused after it has ended: they would run outside of any transaction.
  */
-import type { QueryRunner } from 'typeorm'
+import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import type { AfterCommit } from './after-commit'
+import { type Connection, type LaterAnswer, RunnerConnection } from './connection'
 import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, StatementValues, Tx } from './engine'
-import { failedEarlier, GatheringQueryRunner, type Later } from './gathering'
-import { queryOn } from './prepared'
+import { failedEarlier } from './gathering'
 import type { Tables } from './tables'
 
 /** What our statements depend on. */
@@ -18,7 +18,11 @@ export interface Setting {
   clockOffsetMs?: () => number
 }
 
-export function readerOn(runner: QueryRunner, { engine, tables, clockOffsetMs }: Setting): Reader {
+export function readerOn(runner: QueryRunner, setting: Setting): Reader {
+  return readerBy(new RunnerConnection(runner), setting)
+}
+
+function readerBy(connection: Connection, { engine, tables, clockOffsetMs }: Setting): Reader {
   return {
     engine,
     tables,
@@ -26,28 +30,27 @@ export function readerOn(runner: QueryRunner, { engine, tables, clockOffsetMs }:
       const offset = Math.trunc(clockOffsetMs?.() ?? 0)
       return offset === 0 ? engine.nowMs : `(${engine.nowMs} + ${offset})`
     },
-    rows: (sql: string, parameters: StatementValues = []) =>
-      queryOn<Row[]>(runner, engine.bound(sql, parameters), false),
+    rows: (sql: string, parameters: StatementValues = []) => connection.rows(...engine.bound(sql, parameters)),
   }
 }
 
 /** Statements outside of transactions, or of one. */
-class RunnerStatements implements Statements {
+class ConnectionStatements implements Statements {
   readonly engine: Engine
   readonly tables: Tables
   readonly gathers: boolean
   readonly separate: boolean
-  readonly #runner: QueryRunner
+  readonly #connection: Connection
   readonly #reader: Reader
   readonly #transaction: OpenTransaction | null
 
-  constructor(runner: QueryRunner, setting: Setting, transaction: OpenTransaction | null) {
+  constructor(connection: Connection, setting: Setting, transaction: OpenTransaction | null) {
     this.engine = setting.engine
     this.tables = setting.tables
-    this.gathers = runner instanceof GatheringQueryRunner
+    this.gathers = connection.gathers
     this.separate = transaction === null
-    this.#runner = runner
-    this.#reader = readerOn(runner, setting)
+    this.#connection = connection
+    this.#reader = readerBy(connection, setting)
     this.#transaction = transaction
   }
 
@@ -55,8 +58,8 @@ class RunnerStatements implements Statements {
     return this.#reader.now
   }
 
-  get manager(): QueryRunner['manager'] {
-    return this.#runner.manager
+  get manager(): EntityManager | null {
+    return this.#connection.manager
   }
 
   afterCommit(listener: () => void): void {
@@ -71,11 +74,12 @@ class RunnerStatements implements Statements {
 
   async execute(sql: string, parameters: StatementValues = []): Promise<StatementAnswer> {
     this.#requireOpen()
-    return answerOf(await queryOn(this.#runner, this.engine.bound(sql, parameters), true))
+    return this.#connection.execute(...this.engine.bound(sql, parameters))
   }
 
-  async run(sql: string, parameters?: StatementValues): Promise<number> {
-    return (await this.execute(sql, parameters)).affected
+  async run(sql: string, parameters: StatementValues = []): Promise<number> {
+    this.#requireOpen()
+    return this.#connection.run(...this.engine.bound(sql, parameters))
   }
 
   async later(sql: string, parameters: StatementValues = []): Promise<void> {
@@ -85,41 +89,25 @@ class RunnerStatements implements Statements {
   async together(statements: readonly Insert[]): Promise<StatementAnswer[]> {
     const last = statements.at(-1)
     if (last === undefined) return []
-    const waiting: Later[] = []
+    const waiting: LaterAnswer[] = []
     try {
       for (const { sql, parameters } of statements.slice(0, -1)) waiting.push(await this.#later(sql, parameters))
     } catch (error) {
       throw failedEarlier(error)
     }
     const answer = await this.execute(last.sql, last.parameters)
-    const answers = waiting.map(({ result }) => answerOf(result))
+    const answers = waiting.map((answered) => answered())
     answers.push(answer)
     return answers
   }
 
-  /** Runs a statement at once where the connection does not gather them. */
-  async #later(sql: string, parameters: StatementValues): Promise<Later> {
+  async #later(sql: string, parameters: StatementValues): Promise<LaterAnswer> {
     this.#requireOpen()
-    const bound = this.engine.bound(sql, parameters)
-    // TypeORM's type does not know the third way.
-    if (this.gathers)
-      return this.#runner.query(bound[0], bound[1] as never, 'later' as never) as Promise<unknown> as Promise<Later>
-    return { result: await queryOn(this.#runner, bound, true) }
+    return this.#connection.later(...this.engine.bound(sql, parameters))
   }
 
   #requireOpen(): void {
     if (this.#transaction?.isOpen() === false) throw new RecentnError('closed', 'The transaction has ended')
-  }
-}
-
-/** The effect of a statement from TypeORM's answer: the id is better-sqlite3's raw answer, and a part of mysql2's. */
-function answerOf(result: Later['result']): StatementAnswer {
-  const raw = result?.raw
-  const insertId = typeof raw === 'object' ? (raw as { insertId?: string | number } | null)?.insertId : raw
-  return {
-    rows: (result?.records ?? []) as Row[],
-    affected: Number(result?.affected ?? 0),
-    insertId: BigInt((insertId as string | number | undefined) ?? 0),
   }
 }
 
@@ -131,9 +119,13 @@ interface OpenTransaction {
 
 /** Statements outside of any transaction. */
 export function statementsOn(runner: QueryRunner, setting: Setting): Statements {
-  return new RunnerStatements(runner, setting, null)
+  return new ConnectionStatements(new RunnerConnection(runner), setting, null)
 }
 
 export function txOn(runner: QueryRunner, setting: Setting, transaction: OpenTransaction): Tx {
-  return new RunnerStatements(runner, setting, transaction) as unknown as Tx
+  return txBy(new RunnerConnection(runner), setting, transaction)
+}
+
+export function txBy(connection: Connection, setting: Setting, transaction: OpenTransaction): Tx {
+  return new ConnectionStatements(connection, setting, transaction) as unknown as Tx
 }

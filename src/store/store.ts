@@ -4,7 +4,7 @@ import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunne
 import { ping } from '../database/cluster'
 import { connectionUse, poolSizeOf } from '../database/connection-use'
 import type { Engine, Session } from '../database/engine'
-import { sessionWithin } from '../database/operations'
+import { joined, type QueryTransaction } from '../database/query-transaction'
 import { engineOf } from '../database/session'
 import { describeTable } from '../database/table'
 import type { Database } from '../database/transaction'
@@ -42,10 +42,7 @@ import type {
   GroupHandle,
   QueueHandle,
   Store,
-  StoreFeeds,
-  StoreGroups,
   StoreOptions,
-  StoreQueues,
   Transaction,
   TransactionOptions,
 } from './types'
@@ -59,11 +56,11 @@ interface Base {
 }
 
 export class BoundStore implements InnerStore {
-  readonly groups: StoreGroups
+  readonly groups: Store['groups']
   readonly policies: Store['policies']
-  readonly queues: StoreQueues
+  readonly queues: Store['queues']
   readonly schedules: Store['schedules']
-  readonly feeds: StoreFeeds
+  readonly feeds: Store['feeds']
   readonly sequences: SequenceRepository
   readonly keys: KnownKeys
   readonly dataSource: DataSource
@@ -191,14 +188,13 @@ export class BoundStore implements InnerStore {
     return this.opened.polls.poll(target, handler, options)
   }
 
-  within(transaction: EntityManager | QueryRunner): Transaction {
-    const session = sessionWithin(transaction, {
-      engine: this.#engine,
-      tables: this.#base.database.tables,
-      clockOffsetMs: this.#options.clockOffsetMs,
-    })
-    const manager = 'startTransaction' in transaction ? transaction.manager : transaction
-    return { ...this.#within(session), manager }
+  within(transaction: EntityManager | QueryRunner): Transaction
+  within(transaction: QueryTransaction): Omit<Transaction, 'manager'>
+  within(transaction: EntityManager | QueryRunner | QueryTransaction): Omit<Transaction, 'manager'> {
+    const { tables } = this.#base.database
+    const setting = { engine: this.#engine, tables, clockOffsetMs: this.#options.clockOffsetMs }
+    const { session, ...own } = joined(transaction, setting, this.location)
+    return { ...this.#within(session), ...own }
   }
 
   counts(): StoreCounts {

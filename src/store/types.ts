@@ -1,5 +1,6 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
+import type { QueryTransaction } from '../database/query-transaction'
 import type { FeedCall, GroupCall, Handle, QueueCall } from '../handles'
 import type { Feeds, Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import type { ApiKey, Keys } from '../repositories/keys/types'
@@ -162,8 +163,7 @@ export interface StoreFeeds<Base = unknown> extends Feeds<Base> {
   follow<Row extends FollowedRow>(target: FollowTarget<Row>, options: FollowOptions<Row>): Promise<Followed>
   /**
    * The CREATE TRIGGER, for the database of the store, that clears the sync column of a table whenever a row changes: for a
-   * table that is to be followed, and is written by code that knows nothing of it. Run it once, in a migration for
-   * example. Throws `invalid_input`.
+   * table that is followed and written by code that knows nothing of it. Run it once, in a migration. Throws `invalid_input`.
    */
   followTrigger<Row extends FollowedRow>(
     target: FollowTarget<Row>,
@@ -226,8 +226,9 @@ export interface Store {
    * the store itself are refused with `misuse`. Throws `invalid_input`, and what `work` throws.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** The same operations inside a transaction that the caller's own code opened. Never retried: throws `conflict`. */
+  /** The same inside an open transaction of TypeORM's, or of what `recentn/adapters` takes. Never retried: throws `conflict`. */
   within(transaction: EntityManager | QueryRunner): Transaction
+  within(transaction: QueryTransaction): Omit<Transaction, 'manager'>
   /**
    * Polls a table of the caller's, an entity of the store's DataSource or the name of a table, as a queue: claims rows,
    * runs the handler on each, and records each result, with any number of pollers at the same time. At least once; not by

@@ -22,6 +22,7 @@ import { describeLocation } from './location'
 import { describeNames } from './names'
 import { describeNaming } from './naming'
 import { describeOptions } from './options'
+import { describeOtherLibraries } from './other-libraries'
 import { describeOtherServers } from './other-servers'
 import { describeReminders } from './reminders'
 import { describeSchema } from './schema'
@@ -42,6 +43,7 @@ export function describeStore(engine: EngineName): void {
   describeAttach(context)
   describeAttachAgain(context)
   describeCharsets(context)
+  describeOtherLibraries(context)
   describeOtherServers(context)
   describeClusterNodes(context)
   describeErrorNumbers(context)

@@ -77,7 +77,7 @@ export function mustBeDocumented({ method, path, status, headers, text }: Seen):
 }
 
 /** The operation of a request; none for an unknown path, another method, and HEAD (whose body isn't sent). */
-function operationOf(method: string, path: string): Json | undefined {
+export function operationOf(method: string, path: string): Json | undefined {
   const segments = path.split('?')[0]?.split('/') ?? []
   for (const [template, operations] of Object.entries(document.paths as Json)) {
     const parts = template.split('/')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import * as all from 'recentn'
 import { attachStore, createRouter, entities, migrations, openStore, RecentnError, RecentRepository } from 'recentn'
+import { fromBetterSqlite3 } from 'recentn/adapters'
 import { RecentnError as ClientError } from 'recentn/client'
 import manifest from 'recentn/package.json' with { type: 'json' }
 import { testStore } from 'recentn/testing'
@@ -13,7 +14,8 @@ const added = ['default', 'module.exports', '__esModule']
 const names = Object.keys(all).filter((name) => !added.includes(name))
 assert.deepEqual(names.sort(), Object.keys(required).sort(), 'import and require show the same names')
 assert.equal(openStore, required.openStore, 'both are the same module')
-for (const one of [attachStore, createRouter, RecentRepository, RecentnError]) assert.equal(typeof one, 'function')
+for (const one of [attachStore, createRouter, fromBetterSqlite3, RecentRepository, RecentnError])
+  assert.equal(typeof one, 'function')
 assert.ok(entities.length > 10 && migrations.length > 0)
 assert.equal(manifest.name, 'recentn')
 assert.equal(ClientError, RecentnError, 'one class of errors')

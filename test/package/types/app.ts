@@ -11,6 +11,7 @@ import {
   RecentRepository,
   type Store,
 } from 'recentn'
+import { fromMysql2, type QueryTransaction } from 'recentn/adapters'
 import { type TestStore, testStore } from 'recentn/testing'
 import { DataSource } from 'typeorm'
 
@@ -24,6 +25,10 @@ export async function use(source: DataSource): Promise<string[]> {
     await queues.send('q', { a: 1 })
     await manager.query('SELECT 1')
   })
+  const joined: QueryTransaction = { query: async () => [{ id: 1 }] }
+  await store.within(joined).queues.send('q', { a: 1 })
+  // @ts-expect-error: the transaction of another library has no manager
+  store.within(fromMysql2({ query: async () => [[], []] })).manager
   createRouter(store, { access: (request, scope) => request.path === '/' || scope === 'read' })
   await new RecentRepository(source).recent('g')
   await new QueueRepository(source.manager).get('q')

@@ -1,0 +1,3 @@
+import { describeLibraries } from './support/suite'
+
+describeLibraries('sqlite')
