@@ -287,6 +287,8 @@ export interface Promoted {
 }
 
 export interface NewMessage<Body = unknown> {
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  body: Body
   /** The time until the message is handed out. 0 to 315360000; `0` when left out. */
   delaySeconds?: number | null | undefined
   /** In place of the queue's, where a receive asks for none. 0 to 43200. */
@@ -301,8 +303,6 @@ export interface NewMessage<Body = unknown> {
   messageGroup?: string | null | undefined
   /** Handed to the receiver as they are, such as `traceparent`. */
   attributes?: Readonly<Record<string, string>> | null | undefined
-  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
-  body: Body
 }
 
 export interface Messages<Body = unknown> {
@@ -461,6 +461,8 @@ export interface MessagePage<Body = unknown> {
 }
 
 export interface NewSchedule<Body = unknown> {
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  body: Body
   /** The time until the message is handed out. 0 to 315360000; `0` when left out. */
   delaySeconds?: number | null | undefined
   /** In place of the queue's, where a receive asks for none. 0 to 43200. */
@@ -475,8 +477,6 @@ export interface NewSchedule<Body = unknown> {
   attributes?: Readonly<Record<string, string>> | null | undefined
   /** The queue that gets the messages. It must exist. */
   queue: string
-  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
-  body: Body
   /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
   missed?: 'send-once' | 'skip' | null | undefined
   /** A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. Either this or `everySeconds`. */
@@ -489,6 +489,8 @@ export interface NewSchedule<Body = unknown> {
 
 /** What is left out stays as it is. */
 export interface ScheduleChanges<Body = unknown> {
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  body?: Body | undefined
   /** 0 to 315360000. */
   delaySeconds?: number | undefined
   /** In place of the queue's, where a receive asks for none. 0 to 43200. */
@@ -503,8 +505,6 @@ export interface ScheduleChanges<Body = unknown> {
   attributes?: Readonly<Record<string, string>> | null | undefined
   /** The queue that gets the messages. It must exist. */
   queue?: string | undefined
-  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
-  body?: Body | undefined
   missed?: 'send-once' | 'skip' | undefined
   /** A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. Either this or `everySeconds`. */
   cron?: string | null | undefined
