@@ -197,6 +197,7 @@ export class Run {
         ...this.#oracle.settingsOf(group),
         own: this.#oracle.groups.get(group)?.own,
         policy: this.#oracle.policyOf(group),
+        tag: expect.any(String),
         totalAppended: this.#oracle.recent(group).totalAppended,
       })),
     )

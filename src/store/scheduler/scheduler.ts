@@ -3,7 +3,7 @@
  * and those of other processes are seen within a minute. Any number of processes may run it. After a fault (the database is
  * away) each pause is longer, and the loop recovers by itself. No SQL.
  */
-import { safeText } from '../../error-text'
+import { safeMessage, safeText } from '../../error-text'
 import { RecentnError } from '../../errors'
 import { Loop } from '../../kit/loop'
 import type { TickRound } from '../../repositories/schedules/tick'
@@ -86,7 +86,6 @@ export class Scheduler {
 /** The same error, with the name of the schedule that could not send its tick. */
 function ofSchedule(schedule: string, error: unknown): RecentnError {
   const code = error instanceof RecentnError ? error.code : 'internal'
-  return new RecentnError(code, `The schedule ${JSON.stringify(schedule)} could not send: ${safeText(error)}`, {
-    cause: error,
-  })
+  const reason = error instanceof Error ? safeMessage(error) : safeText(error)
+  return new RecentnError(code, `The schedule ${JSON.stringify(schedule)} could not send: ${reason}`, { cause: error })
 }

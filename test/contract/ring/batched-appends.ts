@@ -201,7 +201,7 @@ export function describeBatchedAppends(context: Context): void {
         return outcomes
       })
       const codes = refusalsOf(mine).map(({ code }) => code)
-      expect(codes).toEqual(['conflict', 'conflict'])
+      expect(codes).toEqual(['misuse', 'misuse'])
       expect(refusalsOf(await others)).toEqual([])
       expect((await groups().recentMany([inside, outside])).map(({ totalAppended }) => totalAppended)).toEqual([
         2n,

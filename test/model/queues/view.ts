@@ -135,7 +135,10 @@ export async function expectStatus(view: View, isInside: boolean): Promise<void>
   }
 }
 
-function shownStatus({ createdAt: _, counts, oldestAgeSeconds: age, ...attributes }: QueueStatus, isInside: boolean) {
+function shownStatus(
+  { createdAt: _, tag: __, counts, oldestAgeSeconds: age, ...attributes }: QueueStatus,
+  isInside: boolean,
+) {
   return isInside ? { ...attributes, counts, age: age === null ? null : wholeSteps(age) } : attributes
 }
 
