@@ -28,7 +28,10 @@ test('items, pages of them, and groups', async () => {
 test('queues, messages and entries', async () => {
   const { queues, feeds } = client
   await queues.put('q')
-  expect(sent(await queues.send('q', { id: 1n.toString() }))).toEqual({ id: expect.stringMatching(/^\d+$/) })
+  expect(sent(await queues.send('q', { id: 1n.toString() }))).toEqual({
+    id: expect.stringMatching(/^\d+$/),
+    sent: true,
+  })
   expect(sent(await queues.get('q'))).toEqual(await get('/queues/q'))
   const [message] = await queues.receive('q')
   expect(sent(message)).toMatchObject({ id: String(message?.id), sentAt: message?.sentAt.toISOString() })

@@ -64,8 +64,8 @@ describe('{ prefix }', () => {
     }
   })
 
-  /** All but where the page of the code is, which is below each mount. */
-  const partsOf = ({ json: { type: _, ...parts } }: Answer) => parts
+  /** All but the id of the request, and where the page of the code is, which is below each mount. */
+  const partsOf = ({ json: { type: _, requestId: __, ...parts } }: Answer) => parts
 
   const methodOf = (id: string) => storeRoutes.find((route) => route.id === id)?.method.toUpperCase() ?? ''
 

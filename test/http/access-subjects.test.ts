@@ -109,6 +109,7 @@ describe('an access function is told', () => {
     ['GET', '/v1/queues/a:q/messages/1', null, 'read', 'getMessage', queue],
     ['DELETE', '/v1/queues/a:q/messages/1', null, 'admin', 'deleteMessage', queue],
     ['POST', '/v1/queues/a:q/receive', {}, 'queue', 'receiveMessages', queue],
+    ['POST', '/v1/queues/a:q/cycle', {}, 'queue', 'cycleMessages', queue],
     ['POST', '/v1/queues/a:q/ack', handles, 'queue', 'ackMessages', queue],
     ['POST', '/v1/queues/a:q/nack', handles, 'queue', 'nackMessages', queue],
     ['POST', '/v1/queues/a:q/extend', { ...handles, visibilityTimeoutSeconds: 1 }, 'queue', 'extendMessages', queue],

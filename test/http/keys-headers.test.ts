@@ -117,7 +117,7 @@ describe('CORS', () => {
     })
     expect(allowedOf(other.headers)).toEqual([])
     const options = await send(server.url, 'OPTIONS', '/v1/groups/g', { headers: { Origin: APP } })
-    expect(options.headers.allow).toBe('GET, HEAD, PUT, DELETE, OPTIONS')
+    expect(options.headers.allow).toBe('GET, HEAD, PUT, PATCH, DELETE, OPTIONS')
   })
 
   test('opens nothing to other origins while there is no key', async () => {

@@ -159,7 +159,8 @@ export class Oracle {
   #letters(name: string, deadLetterQueue: string | null): { letters: OracleQueue | undefined } | string[] {
     const before = this.queue(name)
     const letters = deadLetterQueue === null ? undefined : this.queue(deadLetterQueue)
-    if (deadLetterQueue === name) return before ? ['dead_letter_cycle'] : ['dead_letter_cycle', 'dead_letter_queue_not_found']
+    if (deadLetterQueue === name)
+      return before ? ['dead_letter_cycle'] : ['dead_letter_cycle', 'dead_letter_queue_not_found']
     if (deadLetterQueue !== null && !letters) return ['dead_letter_queue_not_found']
     for (let next = letters; next; next = this.numbered(next.deadLetters)) {
       if (next === before) return ['dead_letter_cycle']
