@@ -103,7 +103,8 @@ export function checkReach(prefix: string, subjects: readonly Subject[]): void {
     const { kind: _, name, ...place } = subject
     if (name.startsWith(prefix)) continue
     outside.push(name)
-    faults.push({ ...place, detail: `does not begin with ${JSON.stringify(prefix)}` })
+    const fault = { ...place, detail: `does not begin with ${JSON.stringify(prefix)}` }
+    faults.push(fault)
   }
   if (faults.length === 0) return
   const said = outside.slice(0, 3).map((name) => JSON.stringify(name))
