@@ -1,7 +1,7 @@
 /**
  * `npm run faults`: whatever may go wrong on one server goes wrong under load, and an outside ledger judges; about ten
  * minutes. `--short` is a shorter form. Further arguments go to jest, such as `mariadb` or `server-faults`. Ends with the
- * report, as Markdown; with `--docs` it also puts it into docs/faults.md.
+ * report, as Markdown; with `--docs` it also puts it into bench/results/faults.md.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -56,9 +56,9 @@ function jest(args, env) {
 /** The page keeps what stands around its two markers. */
 function fillDocs(text) {
   const [begin, end] = ['<!-- faults:begin -->', '<!-- faults:end -->']
-  const path = join(ROOT, 'docs', 'faults.md')
+  const path = join(ROOT, 'bench', 'results', 'faults.md')
   const page = readFileSync(path, 'utf8')
-  if (!page.includes(begin) || !page.includes(end)) throw new Error(`docs/faults.md lacks ${begin} … ${end}`)
+  if (!page.includes(begin) || !page.includes(end)) throw new Error(`bench/results/faults.md lacks ${begin} … ${end}`)
   const form = `The ${isShort ? 'short' : 'long'} form on ${new Date().toISOString().slice(0, 10)}, ${cpus().length} processors.`
   const [before, after] = [page.slice(0, page.indexOf(begin) + begin.length), page.slice(page.indexOf(end))]
   writeFileSync(path, `${before}\n\n${form}\n\n${text}\n${after}`)
