@@ -11,7 +11,7 @@ beforeAll(async () => {
 const dialogOf = (page: Page) => page.getByRole('dialog')
 
 async function formOf(hash: string): Promise<Page> {
-  const page = await openPage(`${server.url}/${hash}`, { expected: [404, 409] })
+  const page = await openPage(`${server.url}/${hash}`, { expected: [404, 412] })
   await page.getByRole('button', { name: 'Change settings' }).click()
   await page.getByLabel('Capacity').waitFor()
   return page
@@ -76,7 +76,7 @@ test('of a policy', async () => {
 
 test('a new policy does not replace one that is there', async () => {
   await server.call('PUT', 'policies/q%3A', { capacity: 10, mode: 'history', ttlSeconds: null })
-  const page = await openPage(`${server.url}/#/policies`, { expected: [409] })
+  const page = await openPage(`${server.url}/#/policies`, { expected: [412] })
   await page.getByRole('button', { name: 'New policy' }).click()
   await page.getByLabel('Prefix').fill('q:')
   await page.getByLabel('Capacity').fill('3')

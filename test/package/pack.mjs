@@ -15,7 +15,7 @@ const ALLOWED = [
   // What the README leads to, and what that leads to.
   /^docs\/.+\.(md|png|svg)$/,
   /^examples\/(\w+\/)?(src\/|test\/)?[\w-]+(\.\w+)*\.(ts|json|md|py)$/,
-  /^bench\/results\/[\w-]+\.svg$/,
+  /^bench\/results\/[\w-]+\.(svg|md)$/,
   /^dist\/(src|migrations)\/.+\.(js|d\.ts)$/,
   // Pages that the server serves, some of them compressed beforehand.
   /^dist\/(?!src|migrations)[\w-]+\/.+\.(js|css|html|svg|png|txt)(\.gz)?$/,
