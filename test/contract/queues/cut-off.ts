@@ -40,7 +40,7 @@ export function describeQueueCutOffs(context: Context): void {
           proxy.refuse()
           await sleep(AWAY_MS)
           await proxy.accept()
-          expect(await told).toEqual({ deleted: handles, failed: [] })
+          expect(await told).toEqual({ acked: handles, failed: [] })
           expect(await idsIn(queue, 'in-flight')).toEqual([])
         }
       },

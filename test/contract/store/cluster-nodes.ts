@@ -169,7 +169,7 @@ export function describeClusterNodes(context: Context): void {
         expect((await context.store.groups.recent(group)).totalAppended).toBe(2n)
         const again = proxy.record()
         const isDeleteCut = proxy.cutStatements((sql) => sql.includes('DELETE FROM recentn_queue_messages'), when)
-        expect(await store.queues.ackMany(queue, handles)).toEqual({ deleted: handles, failed: [] })
+        expect(await store.queues.ackMany(queue, handles)).toEqual({ acked: handles, failed: [] })
         await isDeleteCut
         expect(again).toContain('SET SESSION wsrep_sync_wait = 1')
         const [{ waits }] = await store.dataSource.query('SELECT @@SESSION.wsrep_sync_wait AS waits')
