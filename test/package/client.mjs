@@ -8,7 +8,8 @@ import { pack } from './pack.mjs'
 import { run as runProgram, say, step } from './steps.mjs'
 
 const MAX_KILOBYTES = 120
-const ALLOWED = /^(package\.json|cjs\/package\.json|README\.md|LICENSE|(esm|cjs)\/(client\/|kit\/|shared\/)?[\w-]+\.(js|d\.ts))$/
+const ALLOWED =
+  /^(package\.json|cjs\/package\.json|README\.md|LICENSE|(esm|cjs)\/(client\/|kit\/|shared\/)?[\w-]+\.(js|d\.ts))$/
 
 const RESOLUTIONS = {
   node16: ['--module', 'node16'],
