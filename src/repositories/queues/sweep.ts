@@ -106,7 +106,7 @@ async function remindAgain(
 }
 
 /** Queues of one removal: the others have their turn in the next ones. */
-const REMOVAL_QUEUES = 20
+const REMOVAL_QUEUES = 15
 
 /** How many archived messages it removed, and whether there is more of anything to remove. */
 async function removeOld(
