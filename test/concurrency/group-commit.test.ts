@@ -185,9 +185,15 @@ describe('writes that meet locks of somebody else', () => {
     const heldLocks: typeof options.heldLocks = async (_, requests) =>
       requests.map(({ names }) => names.find((name) => name === 'c' || held.has(name)) ?? null)
     const batches: number[] = []
-    const run: typeof options.run = (tx, requests, writing) => {
+    let refused = 0
+    const run: typeof options.run = async (tx, requests, writing) => {
       batches.push(requests.length)
-      return options.run(tx, requests, writing)
+      try {
+        return await options.run(tx, requests, writing)
+      } catch (error) {
+        refused++
+        throw error
+      }
     }
     const add = adder(new GroupCommit({ ...options, heldLocks, run }))
     held.add('c').add('z')
@@ -200,8 +206,9 @@ describe('writes that meet locks of somebody else', () => {
     expect(await stuck).toBe('conflict')
     batches.splice(0)
     held.add('c')
+    refused = 0
     const later = texts.map((text) => codeOf(add(text, 'c')))
-    await pause(LOCK_TIMEOUT_MS * 2)
+    while (refused === 0) await pause(1)
     held.delete('c')
     expect(await Promise.all(later)).toEqual(texts)
     // The batch that met the lock, and the turn of all.
