@@ -154,7 +154,10 @@ export function addFaults(dto: DtoClass, value: unknown, pointer: string, faults
     for (const detail of said.get(name) ?? []) faults.push({ pointer: `${pointer}/${name}`, detail })
   }
   for (const [name, { field }] of readers) addElementFaults(field, name, judged[name], pointer, faults, source)
-  for (const fault of together?.(judged) ?? []) faults.push({ ...fault, pointer: `${pointer}${fault.pointer}` })
+  for (const fault of together?.(judged) ?? []) {
+    const placed = { ...fault, pointer: `${pointer}${fault.pointer}` }
+    faults.push(placed)
+  }
 }
 
 /** What the rule of a member judges: JSON by its text. What has none stays as it is, for the rule to name its fault. */
