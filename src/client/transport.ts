@@ -93,7 +93,7 @@ export class Transport {
     { ifTag, ...call }: SettingsOptions = {},
   ): Promise<WireAnswer<Wire[Id]['answer']>> {
     if (ifTag === undefined) return this.call(operation, parts, { repeat: 'safe', ...call })
-    const headers = { 'If-Match': `"${ifTag}"` }
+    const headers = { 'If-Match': `"${encodeURI(ifTag)}"` }
     return this.call(operation, { ...parts, headers }, { repeat: 'once', ...call })
   }
 

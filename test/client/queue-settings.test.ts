@@ -22,3 +22,15 @@ test('a queue that is not there is neither paused, nor resumed, nor changed', as
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'queue_not_found', status: 404 })
   expect(await queues.get('nobody')).toBeNull()
 })
+
+test('settings that have another tag stay, also where the tag is none that a header can have', async () => {
+  const app = createApp(await memoryStore(), { allowAnonymous: false })
+  const { queues } = createClient({ baseUrl: await serving(app, messagesOf(app)) })
+  const { tag } = await queues.ensure('mail')
+  const changed = await queues.put('mail', { maxReceives: 9 }, { ifTag: tag })
+  for (const ifTag of [tag, '', 'a\nb', 'é"']) {
+    const refused = { code: 'settings_changed', status: 412 }
+    await expect(queues.update('mail', { maxReceives: 1 }, { ifTag })).rejects.toMatchObject(refused)
+  }
+  expect(await queues.update('mail', {}, { ifTag: '*' })).toMatchObject({ maxReceives: 9, tag: changed.tag })
+})
