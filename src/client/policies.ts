@@ -17,4 +17,4 @@ export type PolicyCalls = SettingsCalls<{
   range: PolicyListOptions
 }>
 
-export const POLICIES: SettingsNames = { many: 'policies', absent: 'policy_not_found' }
+export const POLICIES: SettingsNames = { many: 'policies', absent: 'policy_not_found', shape: {} }

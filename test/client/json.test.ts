@@ -23,6 +23,8 @@ test('items, pages of them, and groups', async () => {
   expect(sent(await client.groups.recentMany(['g']))).toEqual(((await get('/items?group=g')) as { groups: [] }).groups)
   expect(sent(await client.groups.put('g', { capacity: 5 }))).toEqual(await get('/groups/g'))
   expect(sent(await client.groups.list())).toEqual(await get('/groups'))
+  expect(sent(await client.policies.put('p:', { capacity: 5, mode: 'history' }))).toEqual(await get('/policies/p:'))
+  expect(sent(await client.policies.list())).toEqual(await get('/policies'))
 })
 
 test('queues, messages and entries', async () => {
