@@ -2,7 +2,7 @@
  * Finds what already has the names that a store needs. It is recentn's if it is a table with exactly the columns that
  * recentn makes; anything else is the user's, and is never altered or dropped.
  */
-import { RecentnError } from '../src/errors'
+import { RecentnError } from '../src/shared/errors'
 import type { TableDefinition } from './first/table'
 
 /** Runs a SELECT without parameters. */

@@ -9,10 +9,10 @@ import { addKeysCommand } from './cli/keys-command'
 import { endWithNpx } from './cli/npx'
 import { addQueuesCommand } from './cli/queues-command'
 import { addSchedulesCommand } from './cli/schedules-command'
-import { type Config, readConfig } from './config'
-import { RecentnError } from './errors'
+import { type Config, readConfig } from './http/process/config'
 import { withoutSecretsIn } from './http/secrets'
 import { nodeFault, packageVersion } from './http/version'
+import { RecentnError } from './shared/errors'
 import { openStore } from './store/open'
 
 interface DatabaseFlags {

@@ -1,7 +1,7 @@
 /** The server process: starts when this file is loaded. */
-import { type Config, readConfig } from './config'
-import { RecentnError } from './errors'
+import { type Config, readConfig } from './http/process/config'
 import { runServer } from './http/process/serve'
+import { RecentnError } from './shared/errors'
 
 function configured(): Config | null {
   try {

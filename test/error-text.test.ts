@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { runInNewContext } from 'node:vm'
-import { errorText } from '../src/error-text'
-import { UnrecoverableError } from '../src/failures'
+import { errorText } from '../src/shared/error-text'
+import { UnrecoverableError } from '../src/shared/failures'
 
 class NoSuchCustomer extends Error {}
 

@@ -6,7 +6,7 @@ import { partsOf } from '../src/fields/keys'
 import { unknownDetail } from '../src/fields/nearest'
 import { ID, NAME, POSITION, PREFIX, TABLE_PREFIX, TIME } from '../src/fields/rules'
 import { timeZoneFault } from '../src/fields/ticks'
-import { receiptOf } from '../src/repositories/queues/receipts'
+import { receiptOf } from '../src/repositories/queues/settle/receipts'
 import { stopwatch } from './support/timing'
 
 const NAMES = Array.from({ length: 60 }, (_, n) => `visibilityTimeoutSeconds${n}`)

@@ -1,7 +1,7 @@
 /** How arguments and options of several commands are read. */
 import { InvalidArgumentError } from 'commander'
 import { integerFault } from '../fields/rules'
-import { JsonText } from '../json'
+import { JsonText } from '../shared/json'
 
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {

@@ -1,7 +1,7 @@
 /** `recentn backup` and `recentn restore`: copies of a SQLite file that are whole. */
 import { existsSync } from 'node:fs'
 import type { Command, Option } from 'commander'
-import type { Config } from '../config'
+import type { Config } from '../http/process/config'
 import { withoutSecretsIn } from '../http/secrets'
 import { backUp, fileOf, restore } from '../store/open'
 import { confirm } from './confirm'

@@ -1,6 +1,6 @@
 /** Asks on a terminal before something is deleted. */
 import { createInterface } from 'node:readline/promises'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 import { printable } from './terminal'
 
 interface Terminal {

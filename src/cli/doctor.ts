@@ -4,7 +4,7 @@
  * A check that the database does not allow this user to make is reported as such, and not as passed.
  */
 import { existsSync } from 'node:fs'
-import { type ErrorCode, RecentnError } from '../errors'
+import { type ErrorCode, RecentnError } from '../shared/errors'
 import { openStore } from '../store/open'
 import type { Store } from '../store/types'
 import { MYSQL_CHECKS } from './doctor-mysql'

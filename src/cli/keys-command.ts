@@ -1,9 +1,10 @@
 /** `recentn keys`: makes, lists and revokes API keys. A key is printed once, to standard output only. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Config } from '../config'
-import { RecentnError } from '../errors'
-import { partsOf, SCOPES, type Scope } from '../fields/keys'
+import { partsOf, SCOPES } from '../fields/keys'
+import type { Config } from '../http/process/config'
 import { withoutSecretsIn } from '../http/secrets'
+import { RecentnError } from '../shared/errors'
+import type { Scope } from '../shared/key-types'
 import { openStore } from '../store/open'
 import type { Store, StoreKeys } from '../store/types'
 import { described } from './store-or-server'

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import { MAX_DELAY_SECONDS, MESSAGE_STATES } from '../fields/queues'
 import { MAX_BATCH } from '../fields/rules'
-import type { JsonText } from '../json'
+import type { JsonText } from '../shared/json'
 import { idList, idNumber, jsonValue, wholeNumber } from './arguments'
 import { confirm } from './confirm'
 import {

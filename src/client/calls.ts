@@ -11,7 +11,7 @@ import {
   handleOf,
   QUEUE_CALLS,
   type QueueCall,
-} from '../handles'
+} from '../shared/handles'
 import { FeedCalls } from './feeds'
 import { GroupCalls } from './groups'
 import * as operations from './operations'
@@ -69,8 +69,8 @@ export function createClient(options: ClientOptions): CallsClient {
   }
 }
 
-export type { ClientErrorCode, ErrorCode } from '../error-codes'
-export { type ErrorFacts, type Fault, RecentnError } from '../recentn-error'
+export type { ClientErrorCode, ErrorCode } from '../shared/error-codes'
+export { type ErrorFacts, type Fault, RecentnError } from '../shared/recentn-error'
 export type * from './feeds'
 export type * from './groups'
 export type { ClientOptions } from './options'

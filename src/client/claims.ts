@@ -4,8 +4,8 @@
  * Invariant: a claim never ends later here than on the server, because it is counted by this machine's monotonic clock from
  * before the request was sent that made or extended it; the two clocks are never compared.
  */
-import { mayHaveKilled } from '../failures'
-import type { Faults } from '../kit/faults'
+import { mayHaveKilled } from '../shared/failures'
+import type { Faults } from '../shared/faults'
 import type { WorkSource } from './loops'
 import type { Message } from './wire'
 

@@ -1,7 +1,7 @@
 /** `client.feeds.consume`: where its changes come from. `shared/consumer.ts` has the loop. */
 
-import { type CursorMove, storedCursor } from '../kit/cursor-steps'
 import { ConsumerLoop } from '../shared/consumer'
+import { type CursorMove, storedCursor } from '../shared/cursor-steps'
 import type { FeedCalls } from './feeds'
 import * as loops from './loops'
 import { aFunction } from './options'

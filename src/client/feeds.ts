@@ -1,6 +1,6 @@
 /** Feeds: the methods of the library's `store.feeds`, without `consume`. */
 
-import type { AsJson } from '../schema'
+import type { AsJson } from '../shared/schema'
 import type { Changes } from './loops'
 import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'

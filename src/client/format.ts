@@ -2,7 +2,7 @@
  * The form of requests and answers. In JSON ids are strings and times ISO strings; the client has bigint and Date. The
  * generated shapes say which fields these are. All others, payloads above all, pass through unchanged.
  */
-import { invalidInput, RecentnError } from '../recentn-error'
+import { invalidInput, RecentnError } from '../shared/recentn-error'
 import type Wire from './wire'
 import type { Problem } from './wire'
 

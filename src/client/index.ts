@@ -14,7 +14,7 @@ import {
   handleOf,
   QUEUE_CALLS,
   type QueueCall,
-} from '../handles'
+} from '../shared/handles'
 import type { CallsClient } from './calls'
 import { FeedsClient, GroupsClient, QueuesClient } from './clients'
 import * as operations from './operations'
@@ -79,10 +79,10 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-export type { ClientErrorCode, ErrorCode } from '../error-codes'
-export { UnrecoverableError } from '../failures'
-export { type ErrorFacts, type Fault, RecentnError } from '../recentn-error'
-export type { SchemaIssue, SchemaResult, StandardSchema } from '../schema'
+export type { ClientErrorCode, ErrorCode } from '../shared/error-codes'
+export { UnrecoverableError } from '../shared/failures'
+export { type ErrorFacts, type Fault, RecentnError } from '../shared/recentn-error'
+export type { SchemaIssue, SchemaResult, StandardSchema } from '../shared/schema'
 export type * from './clients'
 export type * from './feeds'
 export type * from './groups'

@@ -1,17 +1,18 @@
 /** The public shapes of the client's workers and consumers, and what both have in common: their options, and how they stop. */
+
+import { Pauses } from '../shared/backoff'
+import type { Faults } from '../shared/faults'
 import type {
   ConsumeContext,
   ConsumeHandlingOptions,
   HandlingOptions,
   WorkContext,
   WorkHandlingOptions,
-} from '../handling-shapes'
-import { Pauses } from '../kit/backoff'
-import type { Faults } from '../kit/faults'
-import type { SettleSource } from '../kit/settles'
-import { invalidInput, type RecentnError } from '../recentn-error'
-import { schemaFault } from '../schema'
+} from '../shared/handling-shapes'
+import { invalidInput, type RecentnError } from '../shared/recentn-error'
 import type { Running, StopOptions } from '../shared/running'
+import { schemaFault } from '../shared/schema'
+import type { SettleSource } from '../shared/settle-batch'
 import { aFunction, type OptionRule, refuseFaults } from './options'
 import { LONGEST_TIMER_MS, pause } from './retry'
 import type { Extend, ExtendedReceipts, Message, Receive, Changes as WireChanges } from './wire'

@@ -1,5 +1,5 @@
 /** The options of a client, and their check. */
-import { type Fault, invalidInput } from '../recentn-error'
+import { type Fault, invalidInput } from '../shared/recentn-error'
 
 export interface ClientOptions {
   /**

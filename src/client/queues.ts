@@ -1,5 +1,5 @@
 /** Work queues: the methods of the library's `store.queues`, without `work`. */
-import type { AsJson } from '../schema'
+import type { AsJson } from '../shared/schema'
 import type { Operation, PartsOf } from './format'
 import * as operations from './operations'
 import { SettingsCalls, type SettingsNames } from './settings'

@@ -3,9 +3,10 @@
  * does no harm twice is attempted again whatever went wrong. Any other call is attempted again only after an answer
  * that proves that nothing was done.
  */
-import type { ErrorCode } from '../error-codes'
-import { pauseMs } from '../kit/backoff'
-import type { RecentnError } from '../recentn-error'
+
+import { pauseMs } from '../shared/backoff'
+import type { ErrorCode } from '../shared/error-codes'
+import type { RecentnError } from '../shared/recentn-error'
 
 /**
  * `safe`: doing it twice has the effect of doing it once. `once`: repeated only if nothing was stored. `parts`: the server

@@ -1,6 +1,6 @@
 /** One connection to the stream of a group: its events until it ends, and the notice that it is dead. */
 
-import { RecentnError } from '../recentn-error'
+import { RecentnError } from '../shared/recentn-error'
 import { decoded, errorOf, requestOf } from './format'
 import * as operations from './operations'
 import { type TimeLimit, timeLimit } from './retry'

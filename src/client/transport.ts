@@ -1,6 +1,6 @@
 /** Calls of operations: each attempt is a fetch within a time limit, and a call is attempted again where that is safe. */
-import type { ErrorCode } from '../error-codes'
-import { invalidInput, RecentnError } from '../recentn-error'
+import type { ErrorCode } from '../shared/error-codes'
+import { invalidInput, RecentnError } from '../shared/recentn-error'
 import {
   answerOf,
   decoded,

@@ -3,8 +3,8 @@
  * last one given is left out without a `reset`.
  */
 
-import { pauseMs } from '../kit/backoff'
-import { invalidInput, RecentnError } from '../recentn-error'
+import { pauseMs } from '../shared/backoff'
+import { invalidInput, RecentnError } from '../shared/recentn-error'
 import * as operations from './operations'
 import { mayPass, pause } from './retry'
 import { type GroupEvent, GroupStream } from './stream'

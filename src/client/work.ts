@@ -5,11 +5,11 @@
  * Invariants: a handler begins only while its claim surely holds. A claim ends in exactly one way: acked, nacked, or lost.
  */
 
-import { Faults } from '../kit/faults'
-import { Settles } from '../kit/settles'
-import type { RecentnError } from '../recentn-error'
-import { parsing } from '../schema'
+import { Faults } from '../shared/faults'
+import type { RecentnError } from '../shared/recentn-error'
 import { Stoppable, surrounded } from '../shared/running'
+import { parsing } from '../shared/schema'
+import { Settles } from '../shared/settle-batch'
 import { Claim, Claims } from './claims'
 import * as loops from './loops'
 import { aFunction } from './options'

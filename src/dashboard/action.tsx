@@ -1,6 +1,6 @@
 /** An action that a button starts, and its outcome. */
 import { useState } from 'preact/hooks'
-import type { RecentnError } from '../recentn-error'
+import type { RecentnError } from '../shared/recentn-error'
 import { toError } from './api'
 import { Problem } from './parts'
 

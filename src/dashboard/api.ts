@@ -3,7 +3,7 @@
 import type { Operation, OperationId, PartsOf } from '../client/format'
 import { Transport } from '../client/transport'
 import type Wire from '../client/wire'
-import { RecentnError } from '../recentn-error'
+import { RecentnError } from '../shared/recentn-error'
 import { hasKeys, keyName, session } from './session'
 import { parseExactly } from './value'
 

@@ -6,7 +6,7 @@
 import * as operations from '../client/operations'
 import { type GroupEvent, GroupStream } from '../client/stream'
 import type { Item, Recent } from '../client/wire'
-import type { RecentnError } from '../recentn-error'
+import type { RecentnError } from '../shared/recentn-error'
 import { ask, isAccessError, toError, transport } from './api'
 
 export type LiveState = 'connecting' | 'live' | 'paused' | 'reconnecting'

@@ -1,7 +1,7 @@
 /** Parts of several pages: numbers, names, badges, problems, pages of lists, the search, and confirmation dialogs. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { RecentnError } from '../recentn-error'
+import type { RecentnError } from '../shared/recentn-error'
 import { link, replaceQuery } from './address'
 import { isAccessError, sentenceOf } from './api'
 import { textInput } from './form'

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { Policy } from '../client/wire'
-import { RecentnError } from '../recentn-error'
+import { RecentnError } from '../shared/recentn-error'
 import { ActionResult, useAction } from './action'
 import { goTo, link } from './address'
 import { ask } from './api'

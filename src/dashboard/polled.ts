@@ -3,7 +3,7 @@
  * visible while the next answer is awaited, and if it does not come.
  */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { RecentnError } from '../recentn-error'
+import type { RecentnError } from '../shared/recentn-error'
 import { isAccessError, toError } from './api'
 import { session } from './session'
 

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Group, Policy } from '../client/wire'
-import { RecentnError } from '../recentn-error'
+import { RecentnError } from '../shared/recentn-error'
 import { exactDuration } from './time'
 
 export type WholeSettings = Omit<Policy, 'prefix' | 'tag'>

@@ -6,7 +6,7 @@
  * transaction went back to a savepoint that is older than the listener.
  */
 import type { QueryRunner } from 'typeorm'
-import { outside } from '../outside'
+import { outside } from '../shared/platform'
 
 export type CommitListener = () => void
 

@@ -10,14 +10,14 @@
  * all connections, where there are five or more: a part is for reads.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
-import { RecentnError } from '../errors'
-import { clearTimeout, performance, setTimeout } from '../real-time'
+import { RecentnError } from '../shared/errors'
+import { clearTimeout, performance, setTimeout } from '../shared/platform'
 import { connectionState, poolSizeOf } from './connection-use'
 import { driverError, type Engine } from './engine'
-import { connectionOf } from './gathering'
 import { USE_WITHIN } from './inside'
-import { dropLost } from './life'
+import { connectionOf } from './packets'
 import { forgetLimit, isOverLimit, whenSilent } from './statement-limit'
+import { dropLost } from './transaction-guard'
 
 export const DEFAULT_CONNECTION_TIMEOUT_SECONDS = 10
 

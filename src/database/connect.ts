@@ -2,19 +2,20 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
-import { RecentnError } from '../errors'
-import { performance, setTimeout } from '../real-time'
+import { RecentnError } from '../shared/errors'
+import { performance, setTimeout } from '../shared/platform'
 import { mysqlDriver, sqliteDriver } from './drivers'
 import { type GateOptions, gatedRunners } from './gate'
-import { gatheringRunners } from './gathering'
 import { seeTransactions } from './inside'
 import { noteLockWait } from './lock-wait'
 import { mysqlFailure } from './mysql-failures'
+import { gatheringRunners } from './packets'
 import { schemaOf } from './schema'
 import { type HostedConnection, ofPool, ServerHosts } from './server-hosts'
 import { NAMELESS_FILE, parseServerUrl, refusedUrl, sqliteFile } from './server-url'
 import { ownSettings } from './session-settings'
 import { sqliteEngine } from './sqlite'
+import type { Gate } from './sqlite-queue'
 import {
   DEFAULT_STATEMENT_TIMEOUT_SECONDS,
   type LimitedConnection,
@@ -22,7 +23,6 @@ import {
   limitStatements,
 } from './statement-limit'
 import { tablesOf } from './tables'
-import type { Gate } from './turns'
 import { requireOwnWal } from './watched-file'
 
 /** How long the opening of a SQLite file waits for other processes. */
@@ -78,7 +78,7 @@ export function dataSourceOptions({ url, poolSize = 10, tablePrefix }: ConnectOp
     supportBigNumbers: true,
     bigNumberStrings: true,
     connectTimeout: hosts ? CONNECT_ONE_OF_SEVERAL_MS : CONNECT_MS,
-    // For statements that are gathered (`gathering.ts`).
+    // For statements that are gathered (`packets.ts`).
     multipleStatements: true,
     // Otherwise mysql2 records the stack of every statement's caller in case of an error, which takes 5 % of its time.
     trace: false,

@@ -4,7 +4,7 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import type { Row, StatementAnswer, StatementValues } from './engine'
-import { GatheringQueryRunner, type Later } from './gathering'
+import { GatheringQueryRunner, type Later } from './packets'
 import { queryOn } from './prepared'
 
 /** A connection, whose statements come as the engine binds them (`Engine.bound`). */
@@ -13,7 +13,7 @@ export interface Connection {
   readonly source: object
   /** Null where the connection is not TypeORM's. */
   readonly manager: EntityManager | null
-  /** True where statements that are run together take one round trip (`gathering.ts`). */
+  /** True where statements that are run together take one round trip (`packets.ts`). */
   readonly gathers: boolean
   rows(sql: string, values: StatementValues | null): Promise<Row[]>
   execute(sql: string, values: StatementValues | null): Promise<StatementAnswer>

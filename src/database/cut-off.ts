@@ -1,6 +1,6 @@
 /** Commits that were cut off, whose outcome has to be found out. */
-import { RecentnError } from '../errors'
-import { performance, setTimeout } from '../real-time'
+import { RecentnError } from '../shared/errors'
+import { performance, setTimeout } from '../shared/platform'
 import type { AfterCommit } from './after-commit'
 import { NoConnection } from './bounded-pool'
 import type { Engine } from './engine'

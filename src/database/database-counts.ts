@@ -2,7 +2,7 @@
  * Counts retries and failures by the error that caused them, and knows whether the disk is full. Reasons are error numbers
  * and codes of the engines, of which there are few; no text of an error is kept.
  */
-import { performance } from '../real-time'
+import { performance } from '../shared/platform'
 import { driverError } from './engine'
 
 /** The most reasons that are counted separately, in case a server invents error numbers. */

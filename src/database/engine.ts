@@ -187,7 +187,7 @@ export interface Statements extends Reader {
   /** Resolves to how many rows it changed. */
   run(sql: string, parameters?: StatementValues): Promise<number>
   execute(sql: string, parameters?: StatementValues): Promise<Ran>
-  /** True where statements that are run together take one round trip: on our own connections (`gathering.ts`). */
+  /** True where statements that are run together take one round trip: on our own connections (`packets.ts`). */
   readonly gathers: boolean
   /** Runs the statements in their order. */
   together(statements: readonly Insert[]): Promise<StatementAnswer[]>

@@ -9,7 +9,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { DataSource, EntityManager } from 'typeorm'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 
 /** What to do about a store call inside a transaction. */
 export const USE_WITHIN =

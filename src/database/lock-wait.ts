@@ -1,6 +1,6 @@
 /** How long statements on a connection of our own wait for a lock. Owns the last setting of each connection. */
 import type { QueryRunner } from 'typeorm'
-import type { Later } from './gathering'
+import type { Later } from './packets'
 import { lockSeconds } from './session-settings'
 
 interface Told {

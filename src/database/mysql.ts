@@ -1,6 +1,6 @@
 /** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
 import type { Connection } from 'mysql2'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 import type { Engine, Parameter } from './engine'
 import { isDiskFull, mysqlFailure, mysqlLeavesDoubt, mysqlRefusal } from './mysql-failures'
 import { chosenFree } from './numbering'

@@ -7,7 +7,7 @@
  * stores nothing of it.
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 import { afterCommitOf } from './after-commit'
 import type { Session, Tx } from './engine'
 import { locationOf } from './location'

@@ -7,8 +7,8 @@
  */
 import type { QueryRunner } from 'typeorm'
 import type { StatementAnswer, Statements, StatementValues } from './engine'
-import { drop } from './life'
 import { type Setting, statementsOn } from './statements'
+import { drop } from './transaction-guard'
 
 const BEGIN = { sql: 'START TRANSACTION', parameters: [] }
 const COMMIT = { sql: 'COMMIT', parameters: [] }

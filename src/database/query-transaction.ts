@@ -6,7 +6,7 @@
  * Its end is not seen, so nothing here follows its commit.
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 import { AfterCommit } from './after-commit'
 import type { Connection, LaterAnswer } from './connection'
 import { driverError, type Parameter, type Row, RowParameters, type Session, type StatementAnswer } from './engine'

@@ -6,13 +6,13 @@
  * statements have committed by themselves, or may have, the work runs again until it finds out, or its caller gets
  * `outcome_unknown`.
  */
-import { RecentnError } from '../errors'
-import { performance } from '../real-time'
+import { RecentnError } from '../shared/errors'
+import { performance } from '../shared/platform'
 import { NoConnection } from './bounded-pool'
 import { AWAY_MS, lookUntil, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
 import { driverError, type Engine, type FailureKind, type Statements } from './engine'
-import { hasFailedEarlier } from './gathering'
+import { hasFailedEarlier } from './packets'
 
 export const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2

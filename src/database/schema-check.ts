@@ -1,8 +1,8 @@
 /** Checks by their columns that the tables in the database are those of this code's version. */
 import { currentColumns, SCHEMA_VERSION } from '../../migrations'
 import { describe, type NameHolder, refuseNames, standing } from '../../migrations/standing'
-import { RecentnError } from '../errors'
-import { wallClockMs } from '../real-time'
+import { RecentnError } from '../shared/errors'
+import { wallClockMs } from '../shared/platform'
 import type { Reader, Session } from './engine'
 import type { Tables } from './tables'
 

@@ -8,10 +8,10 @@ import {
 } from 'typeorm'
 import { migrations, migrationsOf } from '../../migrations'
 import { entities, RecentnSchema } from '../entities'
-import { RecentnError } from '../errors'
 import { faultsOf, refuse } from '../fields/field'
 import { SCHEMA_RULES } from '../fields/options'
 import { tablePrefixFault } from '../fields/rules'
+import { RecentnError } from '../shared/errors'
 import { DEFAULT_PREFIX, type Tables, tablesOf } from './tables'
 
 type Entity = (typeof entities)[number]

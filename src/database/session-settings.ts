@@ -8,9 +8,9 @@
  * decodes it by the session's, and answers in a third.
  */
 import type { QueryRunner } from 'typeorm'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 import { driverError, type Row } from './engine'
-import { connectionOf } from './gathering'
+import { connectionOf } from './packets'
 
 interface SessionVariable {
   name: string

@@ -5,7 +5,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 import { sqliteDriver } from './drivers'
 import { sqliteFile } from './server-url'
 import { tablesOf } from './tables'

@@ -4,11 +4,11 @@
  * Invariant: a transaction's statements are refused after it has ended: they would run outside of any transaction.
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 import type { AfterCommit } from './after-commit'
 import { type Connection, type LaterAnswer, RunnerConnection } from './connection'
 import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, StatementValues, Tx } from './engine'
-import { failedEarlier } from './gathering'
+import { failedEarlier } from './packets'
 import type { Tables } from './tables'
 
 /** What our statements depend on. */

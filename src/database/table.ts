@@ -3,7 +3,7 @@
  * rows as the user's code knows them. Nothing is cached: a table is described when work on it begins.
  */
 import type { DataSource, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 import { mysqlCatalogue } from './catalogue/mysql'
 import { sqliteCatalogue } from './catalogue/sqlite'
 import type { Row, Session } from './engine'

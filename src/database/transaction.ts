@@ -7,9 +7,9 @@
  * without it the caller gets `outcome_unknown`.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
-import { RecentnError } from '../errors'
-import { InFlight } from '../in-flight'
-import { performance } from '../real-time'
+import { RecentnError } from '../shared/errors'
+import { InFlight } from '../shared/in-flight'
+import { performance } from '../shared/platform'
 import { AfterCommit } from './after-commit'
 import { BoundedPool } from './bounded-pool'
 import { catchUp } from './cluster'
@@ -17,7 +17,6 @@ import { CutOff, isRefusedCommit, type LostCommit, settledCommit } from './cut-o
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { holding, newHolder, requireOutside } from './inside'
-import { commit, type Life, rollBack, watch } from './life'
 import { shareRunner } from './limited-runner'
 import { locationOf } from './location'
 import { setLockWait } from './lock-wait'
@@ -26,9 +25,10 @@ import { separateOn } from './own-transactions'
 import { Retrier, type RetryRules, Trail } from './retries'
 import { requireSettings } from './session-settings'
 import type { SkipLockedCheck } from './skip-locked'
+import type { Gate } from './sqlite-queue'
 import { readerOn, type Setting, txOn } from './statements'
 import type { Tables } from './tables'
-import type { Gate } from './turns'
+import { commit, type Life, rollBack, watch } from './transaction-guard'
 
 export interface DatabaseOptions extends Setting {
   dataSource: DataSource

@@ -2,7 +2,7 @@
  * What arguments and bodies are made of: kinds of values, each defined once. The library checks its arguments by them, and the
  * DTOs in `src/http/dto` are written with them.
  */
-import { type Fault, invalidInput } from '../errors'
+import { type Fault, invalidInput } from '../shared/errors'
 import { unknownDetail } from './nearest'
 
 export type Schema = Readonly<Record<string, unknown>>

@@ -1,4 +1,5 @@
 /** What an API key is made of: its text, its scopes, and what the names begin with that it is confined to. */
+import type { Scope } from '../shared/key-types'
 import { type Field, nullable, optionRules, required, rulesOf } from './field'
 import { NAME, whole } from './rules'
 
@@ -8,8 +9,7 @@ import { NAME, whole } from './rules'
  * consumers; `admin` is settings, policies, queues, what removes more than items of one group, what removes or moves
  * messages that nobody has received, and what drops a feed.
  */
-export const SCOPES = ['append', 'read', 'queue', 'feed', 'admin'] as const
-export type Scope = (typeof SCOPES)[number]
+export const SCOPES = ['append', 'read', 'queue', 'feed', 'admin'] as const satisfies readonly Scope[]
 
 /** Whether a key of these scopes may do what takes `needed`. `admin` may do all that the others may. */
 export function covers(scopes: readonly Scope[], needed: Scope): boolean {

@@ -1,5 +1,5 @@
 /** What the options of stores, and of all that runs for them, have in common. */
-import type { Fault } from '../errors'
+import type { Fault } from '../shared/errors'
 import { addFaults, type Field, faultsOf, optionRules, type Rule, type Rules, refuse } from './field'
 import { MAX_DELAY_SECONDS } from './queues'
 import { flag, MAX_CAPACITY, MAX_TTL_SECONDS, SIGNAL, TABLE_PREFIX, text, whole } from './rules'

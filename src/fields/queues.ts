@@ -1,5 +1,5 @@
 /** What queues and their messages are given. */
-import { RAN_OUT } from '../failures'
+import { RAN_OUT } from '../shared/failures'
 import { type Field, nullable, optional, type Rule, ref, refused, required, rulesOf } from './field'
 import {
   ANSWER_BYTES,

@@ -1,5 +1,6 @@
 /** The kinds of values that all products share: names, ids, times, numbers, words and JSON. */
-import { JsonText, jsonFault, jsonTextOf, MAX_JSON_DEPTH } from '../json'
+import type { Mode } from '../shared/group-types'
+import { JsonText, jsonFault, jsonTextOf, MAX_JSON_DEPTH } from '../shared/json'
 import { argumentFaults, type Field, faultsOf, optional, type Rule, ref, refuse, rulesOf, type Schema } from './field'
 
 export const MAX_NAME_CODE_POINTS = 191
@@ -14,8 +15,7 @@ export const MAX_TTL_SECONDS = 315_360_000_000
 /** 9999-12-31T23:59:59.999Z */
 export const MAX_TIME_MS = 253_402_300_799_999
 
-export const MODES = ['history', 'distinct'] as const
-export type Mode = (typeof MODES)[number]
+export const MODES = ['history', 'distinct'] as const satisfies readonly Mode[]
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/

@@ -1,6 +1,6 @@
 /** What schedules are given: when messages are sent, and what they say. */
-import type { Fault } from '../errors'
-import { wallClockMs } from '../real-time'
+import type { Fault } from '../shared/errors'
+import { wallClockMs } from '../shared/platform'
 import { type Field, nullable, optional, refused, required, rulesOf } from './field'
 import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, newMessage } from './queues'
 import { NAME, oneOf, PREFIX, page, VALUE, whole } from './rules'

@@ -3,7 +3,7 @@
  * library. No clock: callers give the time, which is the database's.
  */
 import { CronPattern } from 'croner'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 
 export interface Timing {
   /** Null where `everySeconds` is given. */

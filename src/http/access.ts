@@ -1,9 +1,10 @@
 /** Decides what a request may do: everything, what its API key allows, or what a function of the user's allows. */
 import type { Request, Response } from 'express'
-import { RecentnError } from '../errors'
-import { covers, SCOPES, type Scope } from '../fields/keys'
+import { covers, SCOPES } from '../fields/keys'
 import { nameFault } from '../fields/rules'
-import { clearInterval, setInterval } from '../real-time'
+import { RecentnError } from '../shared/errors'
+import type { Scope } from '../shared/key-types'
+import { clearInterval, setInterval } from '../shared/platform'
 import { type InnerKeys, innerOf } from '../store/inner'
 import type { Store } from '../store/types'
 import { toRecentnError } from './output/problem'

@@ -1,7 +1,7 @@
 /** The dashboard as an Express router, for a user's app: the pages, and the REST interface that they call. */
 import type { IncomingMessage } from 'node:http'
 import express, { type Request, type RequestHandler } from 'express'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 import type { Store } from '../store/types'
 import { sendProblem } from './output/problem'
 import { pages } from './page-files'

@@ -1,8 +1,8 @@
 /** Runs every route: checks access, reads the body, reports all faults at once, calls the handler, sends the answer. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Request, RequestHandler, Response } from 'express'
-import { type Fault, FaultList, type FaultSink, invalidInput, RecentnError } from '../errors'
 import { positionTextFault } from '../fields/rules'
+import { type Fault, FaultList, type FaultSink, invalidInput, RecentnError } from '../shared/errors'
 import type { Store } from '../store/types'
 import { allowanceOf, type Guard, whileGranted } from './access'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './input/body'

@@ -2,9 +2,10 @@
  * How many queues, schedules, policies and feeds requests that are confined to a prefix may create within it. Owns the
  * defaults, and the memory of feeds that exist, which every put would ask for otherwise.
  */
-import { RecentnError } from '../errors'
+
 import type { NamedKind } from '../fields/options'
-import { performance } from '../real-time'
+import { RecentnError } from '../shared/errors'
+import { performance } from '../shared/platform'
 import { innerOf } from '../store/inner'
 import type { Store } from '../store/types'
 import type { Subject } from './subjects'

@@ -1,9 +1,10 @@
 /**
  * The rows of the route tables. Express gets its handlers from the tables, and the OpenAPI document is made from them.
  */
-import { type ErrorCode, type FaultSink, RecentnError } from '../errors'
-import type { Scope } from '../fields/keys'
+
 import type { NamedKind } from '../fields/options'
+import { type ErrorCode, type FaultSink, RecentnError } from '../shared/errors'
+import type { Scope } from '../shared/key-types'
 import type { Store } from '../store/types'
 import type { Allowance } from './access'
 import type { JsonBody } from './input/body'

@@ -1,11 +1,11 @@
 /** The routes as an Express router, for the process and for a user's app. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
-import { safeStack } from '../error-text'
-import { type Fault, invalidInput, RecentnError } from '../errors'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../fields/field'
 import { aFunction, anObject, aStore, option, PER_PREFIX } from '../fields/options'
 import { SIGNAL } from '../fields/rules'
+import { safeStack } from '../shared/error-text'
+import { type Fault, invalidInput, RecentnError } from '../shared/errors'
 import type { Store } from '../store/types'
 import { type Access, type Guard, guardOf } from './access'
 import { type DispatchOptions, handlerOf } from './dispatch'

@@ -3,7 +3,7 @@
  * changes. Every route of the tables declares it. It keeps a request to the prefix of its key, or to the one that the
  * user's `access` function returned, and that function decides by it.
  */
-import { type Fault, RecentnError } from '../errors'
+import { type Fault, RecentnError } from '../shared/errors'
 
 /** The kinds of things that have names. The name of a policy is its prefix, the name of an entry its key. */
 export const KINDS = ['groups', 'members', 'policies', 'queues', 'schedules', 'feeds', 'entries', 'consumers'] as const

@@ -1,9 +1,9 @@
 /** What group commit is given, and the calls as it keeps them. */
 import type { Reader, Session, Tx } from '../database/engine'
-import { RecentnError } from '../errors'
-import { performance, setTimeout } from '../real-time'
-import type { Admission, Size } from './pending'
-import type { Sizes } from './sizes'
+import { RecentnError } from '../shared/errors'
+import { performance, setTimeout } from '../shared/platform'
+import type { Admission, Size } from './admission'
+import type { Sizes } from './histogram'
 
 /** A lane as the marks of its batches name it. */
 export interface LaneWriter {

@@ -16,11 +16,11 @@
  * groups) may be overtaken by one of its key that does not.
  */
 import type { Tx } from '../database/engine'
-import { RecentnError } from '../errors'
-import { performance, setImmediate } from '../real-time'
+import { RecentnError } from '../shared/errors'
+import { performance, setImmediate } from '../shared/platform'
+import { isShared, Pending, type Size } from './admission'
 import type { Caller, Calls, Conflict, GroupCommitOptions, HeldLocks, Lane, WaitingCall } from './commit-calls'
 import * as waiting from './commit-calls'
-import { isShared, Pending, type Size } from './pending'
 
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
 /** After a deadlock a batch runs again at once. After a lock timeout, which takes seconds, others must not wait longer. */

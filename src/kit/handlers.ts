@@ -4,9 +4,9 @@
  * Invariants: at most `concurrency` handlers run. Every claim that came in is either run or given back. A suspect begins
  * when nothing else runs, where the others end in time, and nothing else begins until it has ended or has had its time.
  */
-import { setTimeout } from '../real-time'
+import { setTimeout } from '../shared/platform'
 import type { Lease } from './lease'
-import { within } from './patience'
+import { within } from './time-limit'
 
 /** How long others are waited for before a suspect begins, and then its end before others begin. */
 const CAREFUL_MS = 3000

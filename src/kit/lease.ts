@@ -5,7 +5,7 @@
  * Invariant: it never ends later here than its claim does in the database, because it is counted by this process's clock
  * from before the statement was sent that claimed or extended it.
  */
-import { performance } from '../real-time'
+import { performance } from '../shared/platform'
 
 interface NewLease {
   /** How long each extension holds. */

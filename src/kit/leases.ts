@@ -7,11 +7,12 @@
  * lease is lost when the database says so, or when it has ended and the database could not be asked. Its handler's signal
  * is aborted then.
  */
-import { performance } from '../real-time'
-import { Pauses } from './backoff'
+
+import { Pauses } from '../shared/backoff'
+import { performance } from '../shared/platform'
 import type { Lease } from './lease'
 import { Loop } from './loop'
-import { forget, movesOn, type WaitsByClock } from './moved-on'
+import { forget, movesOn, type WaitsByClock } from './test-time'
 
 const MAX_AT_ONCE = 1000
 const RETRY_PAUSES = { firstMs: 100, longestMs: 1000 }

@@ -5,9 +5,9 @@
  *
  * Invariant: news that arrive after `look` end the next wait at once, so that none is missed between a look and the wait.
  */
-import { clearTimeout, performance, setTimeout } from '../real-time'
-import { forget, movesOn, type WaitsByClock } from './moved-on'
-import { type Admission, Pending } from './pending'
+import { clearTimeout, performance, setTimeout } from '../shared/platform'
+import { type Admission, Pending } from './admission'
+import { forget, movesOn, type WaitsByClock } from './test-time'
 
 export interface LongPollOptions extends Admission {
   /** Callers that may have entered. Default: 10,000. */

@@ -5,11 +5,11 @@
  * Invariant: one round runs at a time, and none begins after `stop`. A wake during a round is followed by another round.
  * Rounds belong to no caller: the loop may be woken inside a transaction or a handler and does not run inside it.
  */
-import { outside } from '../outside'
-import { clearImmediate, clearTimeout, performance, setImmediate, setTimeout } from '../real-time'
-import { Pauses } from './backoff'
-import { guarded } from './faults'
-import { forget, movesOn, type WaitsByClock } from './moved-on'
+
+import { Pauses } from '../shared/backoff'
+import { guarded } from '../shared/faults'
+import { clearImmediate, clearTimeout, outside, performance, setImmediate, setTimeout } from '../shared/platform'
+import { forget, movesOn, type WaitsByClock } from './test-time'
 
 export interface LoopOptions {
   /** Resolves to the milliseconds until the next round, or to null when there is nothing to do until a wake. */

@@ -8,10 +8,10 @@
  * An id of a request is in one statement at a time. Every call is answered exactly once. When a statement fails, each of
  * its calls runs by itself, so that only the call that caused it fails.
  */
-import { RecentnError } from '../errors'
-import { nextTick } from '../real-time'
-import { type Admission, isShared, Pending } from './pending'
-import type { Sizes } from './sizes'
+import { RecentnError } from '../shared/errors'
+import { nextTick } from '../shared/platform'
+import { type Admission, isShared, Pending } from './admission'
+import type { Sizes } from './histogram'
 
 export interface MergedCallsOptions<Request, Result> extends Admission {
   /** Statements in flight, of each kind. */

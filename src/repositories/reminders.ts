@@ -9,9 +9,9 @@
  * going round through all queues and feeds, a few at each look.
  */
 import { placeholders, type Reader, type Statement, type Tx } from '../database/engine'
-import { performance } from '../real-time'
+import { performance } from '../shared/platform'
 import { chunksOf } from './chunks'
-import { isYes, type LookAnswer, type LookQuestion, type QuestionWords } from './question'
+import { isYes, type LookAnswer, type LookQuestion, type QuestionWords } from './poll-query'
 
 /** What the reminders are for, as the column `kind` has it. */
 export const REMINDED = { queue: 1, feed: 2 } as const

@@ -2,7 +2,7 @@
  * How a repository has its operations run. In a transaction, and without a store, each call runs by itself. A store gives its
  * repositories runners in which calls share statements and commits, and lets callers wait for news.
  */
-import { invalidInput } from '../errors'
+import { invalidInput } from '../shared/errors'
 
 /** Runs a request, at once or together with other requests of its key. */
 export interface Runner<Request, Result, Size = number, Key = string> {

@@ -8,9 +8,9 @@
 import type { DataSource, EntityManager } from 'typeorm'
 import type { Reader, Session, Tx } from '../database/engine'
 import { sessionOf } from '../database/session'
-import { RecentnError } from '../errors'
 import { argumentFaults, refuse } from '../fields/field'
 import { MAX_ID, nameFaults, whole } from '../fields/rules'
+import { RecentnError } from '../shared/errors'
 
 const COUNT = whole(1, 1_000_000)
 

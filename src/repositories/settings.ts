@@ -1,9 +1,9 @@
 /** What the settings of groups, policies, queues and schedules have in common: their tags, and the warning of `ensure`. */
 import { createHash } from 'node:crypto'
-import { type Fault, RecentnError } from '../errors'
 import { faultsOf, optional, rulesOf } from '../fields/field'
 import { text } from '../fields/rules'
-import type { IfTag } from './types'
+import { type Fault, RecentnError } from '../shared/errors'
+import type { IfTag } from '../shared/types'
 
 /** The tag of settings: another one for each change of them, and the same whatever else happens. */
 export function settingsTag(settings: readonly unknown[]): string {

@@ -1,7 +1,8 @@
 /** The results of feeds, and their JSON text for REST, which never parses the values that the store keeps. */
-import { jsonTextOf } from '../json'
-import type { ChangeBase, Changes, Consumer, Entry, FeedPage, FeedStatus, PutEntry } from '../repositories/feeds/types'
-import { timeOrNull } from '../time-text'
+
+import type { ChangeBase, Changes, Consumer, Entry, FeedPage, FeedStatus, PutEntry } from '../shared/feed-types'
+import { jsonTextOf } from '../shared/json'
+import { timeOrNull } from '../shared/time-text'
 import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify

@@ -3,7 +3,6 @@
  * 3339 in UTC with milliseconds. Payloads are the text that the store keeps, which REST never parses.
  */
 import { shownName } from '../fields/keys'
-import { jsonTextOf } from '../json'
 import type {
   AppendedItem,
   Group,
@@ -13,8 +12,9 @@ import type {
   MemberItems,
   Policy,
   Recent,
-} from '../repositories/recent/types'
-import { timeOrNull } from '../time-text'
+} from '../shared/group-types'
+import { jsonTextOf } from '../shared/json'
+import { timeOrNull } from '../shared/time-text'
 import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify

@@ -1,6 +1,6 @@
 /** The results of queues, and their JSON text for REST, which never parses the bodies that the store keeps. */
 import { shownName } from '../fields/keys'
-import { jsonTextOf } from '../json'
+import { jsonTextOf } from '../shared/json'
 import type {
   Attributes,
   Message,
@@ -10,8 +10,8 @@ import type {
   QueuePage,
   QueueStatus,
   Sent,
-} from '../repositories/queues/types'
-import { timeOrNull, timeText } from '../time-text'
+} from '../shared/queue-types'
+import { timeOrNull, timeText } from '../shared/time-text'
 import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify

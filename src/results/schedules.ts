@@ -1,7 +1,7 @@
 /** The results of schedules, and their JSON text for REST, which never parses the bodies. */
-import { jsonTextOf } from '../json'
-import type { ListedSchedule, Schedule, SchedulePage } from '../repositories/schedules/types'
-import { timeText } from '../time-text'
+import { jsonTextOf } from '../shared/json'
+import type { ListedSchedule, Schedule, SchedulePage } from '../shared/schedule-types'
+import { timeText } from '../shared/time-text'
 import { jsonBy, parsedBy } from './json'
 
 export const asSchedule = jsonBy<Schedule>(parsedBy(renderSchedule))

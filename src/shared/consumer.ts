@@ -1,11 +1,12 @@
 /**
  * The loop of a consumer, in a store and over REST. Any number of processes may run the loop of one consumer; each change is
  * given to at least one of them, and when one starts over they all do. A loop with its cursor in memory is a consumer of its
- * own. `kit/cursor-steps.ts` has the invariant. Browsers load this file too.
+ * own. `shared/cursor-steps.ts` has the invariant. Browsers load this file too.
  */
-import type { ConsumeContext, ConsumeHandlingOptions } from '../handling-shapes'
-import { CursorSteps, type CursorStepsOptions } from '../kit/cursor-steps'
-import { Faults } from '../kit/faults'
+
+import { CursorSteps, type CursorStepsOptions } from './cursor-steps'
+import { Faults } from './faults'
+import type { ConsumeContext, ConsumeHandlingOptions } from './handling-shapes'
 import { type StopOptions, Stoppable } from './running'
 
 /** How long a handler has to end after its signal was aborted. */

@@ -1,6 +1,6 @@
 /** Calls of handles that take the name of the group or feed as a member, which the handle fills in. */
-import type { Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
-import type { AppendedItem, NewItem, PayloadOptions } from '../repositories/recent/types'
+import type { Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/follow-types'
+import type { AppendedItem, NewItem, PayloadOptions } from '../shared/group-types'
 
 /** What a handle of a group has besides. */
 export interface BoundGroup<Payload = unknown> {

@@ -1,7 +1,7 @@
 /** What a store reports for monitoring: counts of what it did, and totals of what is in the database. */
 import type { ConnectionUse } from '../database/connection-use'
 import type { DatabaseCounts } from '../database/database-counts'
-import type { Counted } from '../kit/sizes'
+import type { Counted } from '../kit/histogram'
 import type { FeedTotals } from '../repositories/feeds/status'
 import type { QueueTotals } from '../repositories/queues/counts'
 import type { WorkCounts } from './work-counts'

@@ -1,6 +1,6 @@
 /** What our own parts ask of a store, and an app does not: counts for monitoring, bounds of names, whether there are keys. */
 import type { NamedKind } from '../fields/options'
-import type { ApiKey } from '../repositories/keys/types'
+import type { ApiKey } from '../shared/key-types'
 import type { StoreCounts, StoreTotals } from './counts'
 import type { Store, StoreKeys } from './types'
 

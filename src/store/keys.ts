@@ -5,16 +5,15 @@
  * waits and what is remembered is bounded: any number of wrong keys costs one connection and no more memory.
  */
 import { timingSafeEqual } from 'node:crypto'
-import { RecentnError } from '../errors'
 import { faultsOf, refuse } from '../fields/field'
 import { partsOf, SECRET_LENGTH, VERIFY_RULES } from '../fields/keys'
 import { MergedCalls } from '../kit/merged-calls'
-import { within } from '../kit/patience'
-import { outside } from '../outside'
-import { clearTimeout, performance, setTimeout } from '../real-time'
+import { within } from '../kit/time-limit'
 import { hashOf, type KeyRepository, type KnownKey, USE_MS } from '../repositories/keys/repository'
-import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from '../repositories/keys/types'
-import type { Page } from '../repositories/types'
+import { RecentnError } from '../shared/errors'
+import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from '../shared/key-types'
+import { clearTimeout, outside, performance, setTimeout } from '../shared/platform'
+import type { Page } from '../shared/types'
 
 const FRESH_MS = 1000
 const AGE_MS = 3000

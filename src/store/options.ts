@@ -3,12 +3,12 @@ import { type DataSource, type DataSourceOptions, InstanceChecker } from 'typeor
 import type { Engine } from '../database/engine'
 import { locationOf } from '../database/location'
 import { translated } from '../database/retries'
-import { safeText } from '../error-text'
-import { RecentnError } from '../errors'
 import { argumentFaults, faultsOf, refuse } from '../fields/field'
 import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
-import { guarded } from '../kit/faults'
-import { outside } from '../outside'
+import { safeText } from '../shared/error-text'
+import { RecentnError } from '../shared/errors'
+import { guarded } from '../shared/faults'
+import { outside } from '../shared/platform'
 import type { BackgroundWork, OpenOptions, StoreOptions, Transaction, TransactionOptions } from './types'
 
 export type Report = NonNullable<StoreOptions['onBackgroundError']>

@@ -1,6 +1,6 @@
 /** `store.poll`: checks the options and starts a poller. Closing the store stops its pollers. */
 import type { PollRepository } from '../repositories/polls/repository'
-import type { PollShape } from '../repositories/polls/types'
+import type { PollShape } from '../shared/poll-types'
 import { surrounded } from '../shared/running'
 import { checkedPoll } from './poller/options'
 import { PollerFaults } from './poller/pace'

@@ -2,7 +2,7 @@
  * What runs for a store until it is stopped: its workers, its pollers, its consumers. Each is listed with the queue, table or
  * feed that it works on by itself; null for one that works only when it is called.
  */
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 import type { Running } from '../shared/running'
 
 /** How long handlers have to finish when the store closes. */

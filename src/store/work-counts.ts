@@ -1,5 +1,5 @@
 /** What a store has done since it was opened, in plain numbers that are added to as it goes. Nothing here has a name. */
-import { Sizes } from '../kit/sizes'
+import { Sizes } from '../kit/histogram'
 
 export class WorkCounts {
   /** Items that were stored, and those whose event id was there. */

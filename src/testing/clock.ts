@@ -1,7 +1,8 @@
 /** A clock that a test moves: the database's, as the store reads it, and with it whatever waits in this process. */
-import { invalidInput } from '../errors'
-import { moveOn } from '../kit/moved-on'
-import { performance } from '../real-time'
+
+import { moveOn } from '../kit/test-time'
+import { invalidInput } from '../shared/errors'
+import { performance } from '../shared/platform'
 import type { BoundStore } from '../store/store'
 
 const UNIT_MS = {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { DataSourceOptions } from 'typeorm'
 import { DataSource } from 'typeorm'
 import { dataSourceOptions, type MysqlOptions, type SqliteOptions } from '../database/connect'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../shared/errors'
 
 /** ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR */
 const DENIED = new Set([1044, 1142, 1227])

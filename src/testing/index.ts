@@ -3,8 +3,8 @@
  * that resolve when background work is done, so that no test has to sleep.
  */
 import type { DataSourceOptions, EntityTarget, ObjectLiteral } from 'typeorm'
-import { invalidInput, RecentnError } from '../errors'
-import { delay } from '../real-time'
+import { invalidInput, RecentnError } from '../shared/errors'
+import { delay } from '../shared/platform'
 import { openOn } from '../store/open'
 import { checkOpenOptions } from '../store/options'
 import type { BoundStore } from '../store/store'

@@ -1,7 +1,7 @@
 /** The dashboard in the app of a user, behind the app's own login: no API key is typed, and none is asked for. */
 import express, { type Request } from 'express'
-import { RecentnError } from '../../src/errors'
 import { createDashboard } from '../../src/http/dashboard'
+import { RecentnError } from '../../src/shared/errors'
 import { openStore } from '../../src/store/open'
 import type { Store } from '../../src/store/types'
 import { serving } from '../http/support/client'

@@ -1,7 +1,7 @@
 /** A handle of the client does what the calls do, against the app of the process. */
 import { createClient } from '../../src/client'
-import { FEED_CALLS, GROUP_CALLS, QUEUE_CALLS } from '../../src/handles'
 import { createApp, messagesOf } from '../../src/http/process/app'
+import { FEED_CALLS, GROUP_CALLS, QUEUE_CALLS } from '../../src/shared/handles'
 import { memoryStore, serving } from '../http/support/client'
 import { expectSame, feedSteps, groupSteps, queueSteps } from '../support/handle-steps'
 

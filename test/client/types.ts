@@ -5,10 +5,10 @@
 
 import type * as client from '../../src/client'
 import type { Client } from '../../src/client'
-import type * as feeds from '../../src/repositories/feeds/types'
-import type * as queues from '../../src/repositories/queues/types'
-import type * as recent from '../../src/repositories/recent/types'
-import type * as schedules from '../../src/repositories/schedules/types'
+import type * as feeds from '../../src/shared/feed-types'
+import type * as recent from '../../src/shared/group-types'
+import type * as queues from '../../src/shared/queue-types'
+import type * as schedules from '../../src/shared/schedule-types'
 
 /** The client's type has only fields that the library's has, of the same types. */
 type Same<Library, OfClient> =

@@ -1,7 +1,7 @@
 import type { Session, Tx } from '../../src/database/engine'
-import { RecentnError } from '../../src/errors'
 import type { GroupCommitOptions } from '../../src/kit/commit-calls'
 import { GroupCommit } from '../../src/kit/group-commit'
+import { RecentnError } from '../../src/shared/errors'
 import { moment, pause, soonMs } from '../support/timing'
 
 /** Names that are written, of which each is a lock. */

@@ -1,6 +1,6 @@
 /** One fire over a number of groups, from the start of its processes to the comparison with the oracle. */
 import { openStore } from '../../src'
-import type { Recent } from '../../src/repositories/recent/types'
+import type { Recent } from '../../src/shared/group-types'
 import type { Store } from '../../src/store/types'
 import {
   type Acknowledged,

@@ -1,5 +1,5 @@
 /** One look for all parts that wait for what others do. */
-import { type LookingPart, SharedLook } from '../../src/kit/shared-look'
+import { type LookingPart, SharedLook } from '../../src/kit/shared-poll'
 import { eventually } from '../support/timing'
 
 type Asked = string[]

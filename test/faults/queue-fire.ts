@@ -8,7 +8,7 @@
  */
 import path from 'node:path'
 import type { Store } from '../../src'
-import type { MessagePage, MessageState } from '../../src/repositories/queues/types'
+import type { MessagePage, MessageState } from '../../src/shared/queue-types'
 import { describeEngine } from '../support/engines'
 import { useStore } from '../support/use-store'
 import { linesOf } from './ledger-lines'

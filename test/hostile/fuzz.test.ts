@@ -8,8 +8,9 @@
  */
 import http from 'node:http'
 import fc from 'fast-check'
-import { SCOPES, type Scope } from '../../src/fields/keys'
+import { SCOPES } from '../../src/fields/keys'
 import { createApp, messagesOf } from '../../src/http/process/app'
+import type { Scope } from '../../src/shared/key-types'
 import { openStore } from '../../src/store/open'
 import type { Store } from '../../src/store/types'
 import { memoryStore, serving } from '../http/support/client'

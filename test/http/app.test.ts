@@ -1,5 +1,5 @@
 import { createApp } from '../../src/http/process/app'
-import type { RecentnError } from '../../src/recentn-error'
+import type { RecentnError } from '../../src/shared/recentn-error'
 import { innerOf } from '../../src/store/inner'
 import { eventually, pause } from '../support/timing'
 import { type Client, clientOf, memoryStore, rawExchange, send, serving, startApp } from './support/client'

@@ -1,5 +1,5 @@
-import { isLoopback, readConfig } from '../../src/config'
-import { RecentnError } from '../../src/errors'
+import { isLoopback, readConfig } from '../../src/http/process/config'
+import { RecentnError } from '../../src/shared/errors'
 
 function faultsOf(environment: Record<string, string>) {
   try {

@@ -1,10 +1,10 @@
 /** Who is let in: by the process before and after there is a key, and by a router in somebody's own app. */
 import express from 'express'
-import { RecentnError } from '../../src/errors'
 import { SCOPES } from '../../src/fields/keys'
 import { createApp } from '../../src/http/process/app'
 import { type Access, createRouter } from '../../src/http/router'
-import { performance as storeClock } from '../../src/real-time'
+import { RecentnError } from '../../src/shared/errors'
+import { performance as storeClock } from '../../src/shared/platform'
 import { soonMs, stopwatch } from '../support/timing'
 import { type Answer, clientOf, memoryStore, send, serving, startApp } from './support/client'
 import { served, useGuarded, withKey } from './support/keys'

@@ -1,8 +1,8 @@
 /** No value of a statement reaches a log, whichever way a driver tells of it. */
 import express from 'express'
-import { safeStack, safeText } from '../../src/error-text'
 import { openLog } from '../../src/http/process/log'
 import { createRouter } from '../../src/http/router'
+import { safeStack, safeText } from '../../src/shared/error-text'
 import { openStore } from '../../src/store/open'
 import { freshDatabase } from '../support/engines'
 import { memoryStore, send, serving } from './support/client'

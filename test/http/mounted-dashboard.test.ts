@@ -1,9 +1,9 @@
 /** `createDashboard`: the page and its routes in the app of a user, behind the app's own login. */
 import express, { type Express, type Request } from 'express'
-import { RecentnError } from '../../src/errors'
 import { createDashboard } from '../../src/http/dashboard'
 import { DASHBOARD_POLICY } from '../../src/http/page-files'
 import { createRouter, type RouterOptions } from '../../src/http/router'
+import { RecentnError } from '../../src/shared/errors'
 import type { Store } from '../../src/store/types'
 import { memoryStore, send, serving } from './support/client'
 

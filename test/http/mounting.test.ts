@@ -1,7 +1,7 @@
 import express, { type Express } from 'express'
-import { RecentnError } from '../../src/errors'
 import { createMetrics } from '../../src/http/metrics/metrics'
 import { createRouter, type RouterOptions } from '../../src/http/router'
+import { RecentnError } from '../../src/shared/errors'
 import type { Store } from '../../src/store/types'
 import { soonMs } from '../support/timing'
 import { clientOf, fresh, memoryStore, send, serving } from './support/client'

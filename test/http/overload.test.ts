@@ -1,7 +1,7 @@
 /** More appends at once than the process takes: 429 for those beyond the bound, and never a hang or a 500. */
 
 import { createApp, messagesOf } from '../../src/http/process/app'
-import { performance as storeClock } from '../../src/real-time'
+import { performance as storeClock } from '../../src/shared/platform'
 import { innerOf } from '../../src/store/inner'
 import type { Store } from '../../src/store/types'
 import { type Answer, type Client, clientOf, fresh, memoryStore, serving } from './support/client'

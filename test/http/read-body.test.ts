@@ -1,7 +1,6 @@
 /** A body is read without class-validator exactly where class-validator finds no fault in its DTO, and as it was written. */
 import { validateSync } from 'class-validator'
 import fc from 'fast-check'
-import type { Fault } from '../../src/errors'
 import { type DtoClass, Judged } from '../../src/fields/field'
 import { componentName, membersOf } from '../../src/http/dto/dto'
 import * as feeds from '../../src/http/dto/feeds'
@@ -11,7 +10,8 @@ import * as schedules from '../../src/http/dto/schedules'
 import type { JsonBody } from '../../src/http/input/body'
 import { wholeSource } from '../../src/http/input/json-source'
 import { addFaults, readBody } from '../../src/http/input/read'
-import { JsonText } from '../../src/json'
+import type { Fault } from '../../src/shared/errors'
+import { JsonText } from '../../src/shared/json'
 import { json, key, name, time } from './support/json-texts'
 
 const whole = (min: number, max: number) =>

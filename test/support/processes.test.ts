@@ -6,7 +6,7 @@ const ECHO = 'test/support/echo-script.ts'
 describe('spawnScript', () => {
   it('runs TypeScript on what is built, talks JSON lines with it, and gives them all at its end', async () => {
     const script = spawnScript(ECHO, ['a b'], { WORD: 'hello' })
-    const first = { args: ['a b'], word: 'hello', source: join(ROOT, 'dist/src/errors.js') }
+    const first = { args: ['a b'], word: 'hello', source: join(ROOT, 'dist/src/shared/errors.js') }
     expect(await script.next()).toEqual(first)
     script.send({ n: 1 })
     script.send({ n: 2 })

@@ -1,6 +1,6 @@
 /** What tests of waiting share: real time that passes, how much of it a call took, and moments to wait for. */
 import { readFileSync } from 'node:fs'
-import { real } from '../../src/real-time'
+import { real } from '../../src/shared/platform'
 
 /**
  * What comes at once comes within this, also on a machine that has too much to do; what waits for the end of its time,

@@ -1,7 +1,7 @@
 /** Workers whose database goes away: connections that are cut before them, at chosen moments and at any. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { openStore, RecentnError, type Store } from '../../src'
-import type { Message } from '../../src/repositories/queues/types'
+import type { Message } from '../../src/shared/queue-types'
 import type { Worker } from '../../src/store/worker/types'
 import { CuttingProxy } from '../support/cutting-proxy'
 import { type Database, describeEngine, freshDatabase } from '../support/engines'

@@ -1,4 +1,4 @@
-import { Pauses, retrySeconds } from '../../src/kit/backoff'
+import { Pauses, retrySeconds } from '../../src/shared/backoff'
 
 const LEAST = () => 1 - Number.EPSILON
 const MOST = () => 0

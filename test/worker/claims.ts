@@ -1,5 +1,5 @@
 /** How a worker holds its claims, and lets go of them, on every engine. Times are real: nothing here moves the clock. */
-import type { Message } from '../../src/repositories/queues/types'
+import type { Message } from '../../src/shared/queue-types'
 import type { EngineName } from '../support/engines'
 import { soonMs } from '../support/timing'
 import { Barrier, describeWithWorkers, inState, isEmpty, numbers, sendNumbers, sleep, until, upTo } from './support'

@@ -1,7 +1,7 @@
 /** What a worker makes of its messages, on every engine. Times are real: nothing here moves the clock. */
 
 import { openStore, RecentnError, UnrecoverableError } from '../../src'
-import type { Message } from '../../src/repositories/queues/types'
+import type { Message } from '../../src/shared/queue-types'
 import { innerOf } from '../../src/store/inner'
 import type { WorkOptions } from '../../src/store/worker/types'
 import type { EngineName } from '../support/engines'

@@ -1,6 +1,6 @@
 /** What a worker reports of the messages that it ends. */
 import { UnrecoverableError } from '../../src'
-import type { Message } from '../../src/repositories/queues/types'
+import type { Message } from '../../src/shared/queue-types'
 import type { EngineName } from '../support/engines'
 import { Barrier, describeWithWorkers, inState, isEmpty, numbers, sendNumbers, until, upTo } from './support'
 

@@ -1,14 +1,14 @@
 import { RecentnError } from '../../src'
 import { MergedCalls } from '../../src/kit/merged-calls'
-import { MAX_REMOVED } from '../../src/repositories/queues/ack'
-import type { Receipt } from '../../src/repositories/queues/receipts'
+import { MAX_REMOVED } from '../../src/repositories/queues/settle/ack'
+import type { Receipt } from '../../src/repositories/queues/settle/receipts'
 import {
   allReceipts,
   receiptsIn,
   type SettledReceipts,
   type SettleRequest,
   sharesOf,
-} from '../../src/repositories/queues/settle'
+} from '../../src/repositories/queues/settle/settle'
 
 const request = (from: number, count: number): SettleRequest => ({
   queue: 'q',

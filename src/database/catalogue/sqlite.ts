@@ -1,5 +1,5 @@
 /** The catalogue of SQLite: its pragmas, and what has to be found out otherwise. */
-import { RecentnError } from '../../errors'
+import { RecentnError } from '../../shared/errors'
 import type { Reader } from '../engine'
 import type { TableIndex, TableKind } from '../table-parts'
 import { type Catalogue, indexesOf, path, type Quote } from './parts'

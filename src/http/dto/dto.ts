@@ -4,9 +4,9 @@
  * the OpenAPI document, and the type that a handler gets. A DTO is judged as JSON has it: ids and times are texts.
  */
 import { ValidateBy, type ValidationArguments } from 'class-validator'
-import type { Fault } from '../../errors'
 import { type DtoClass, type Field, type Judged, orNull, ref, type Schema } from '../../fields/field'
-import type { JsonText } from '../../json'
+import type { Fault } from '../../shared/errors'
+import type { JsonText } from '../../shared/json'
 
 /** What null says in JSON: nothing, a value of its own (such as no limit), a JSON value, or it is a fault. */
 type NullMeaning = 'left out' | 'kept' | 'value' | 'refused'

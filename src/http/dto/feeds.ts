@@ -2,7 +2,7 @@
 import { CURSOR, KEYS, selectionFaults } from '../../fields/feeds'
 import { Judged, list } from '../../fields/field'
 import { defaulted, flag, MAX_BATCH, NAME, PREFIX, VALUE } from '../../fields/rules'
-import type { JsonText } from '../../json'
+import type { JsonText } from '../../shared/json'
 import { Checked, Component, Optional, object, Required } from './dto'
 
 @Component('NewValue')

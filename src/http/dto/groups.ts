@@ -1,8 +1,9 @@
 /** The bodies of the routes of groups, their items and policies. */
 import { Judged, list } from '../../fields/field'
 import { CAPACITY, MODE, TTL_SECONDS } from '../../fields/groups'
-import { MAX_BATCH, type Mode, NAME, PAYLOAD, TIME } from '../../fields/rules'
-import type { JsonText } from '../../json'
+import { MAX_BATCH, NAME, PAYLOAD, TIME } from '../../fields/rules'
+import type { Mode } from '../../shared/group-types'
+import type { JsonText } from '../../shared/json'
 import { Component, NotNull, Nullable, Optional, object, Required } from './dto'
 
 @Component('NewItem')

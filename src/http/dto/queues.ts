@@ -2,8 +2,8 @@
 import { exactlyOne, Judged, list } from '../../fields/field'
 import * as fields from '../../fields/queues'
 import { defaulted, flag, MAX_BATCH, NAME, text, VALUE } from '../../fields/rules'
-import type { JsonText } from '../../json'
-import type { OnDelete } from '../../repositories/queues/types'
+import type { JsonText } from '../../shared/json'
+import type { OnDelete } from '../../shared/queue-types'
 import { Checked, Component, NotNull, Nullable, Optional, object, Refused, Required } from './dto'
 
 const { VISIBILITY_SECONDS, MAX_RECEIVES, DELAY_SECONDS } = fields

@@ -3,7 +3,7 @@ import { DELAY_SECONDS, PRIORITY } from '../../fields/queues'
 import { defaulted, NAME, VALUE } from '../../fields/rules'
 import * as fields from '../../fields/schedules'
 import type { MissedTicks } from '../../fields/ticks'
-import type { JsonText } from '../../json'
+import type { JsonText } from '../../shared/json'
 import { Checked, Component, NotNull, Nullable, Optional, Refused, Required } from './dto'
 import { MessageDto } from './queues'
 

@@ -1,8 +1,8 @@
 /** Reading a request's JSON body, within a bound of memory whatever is sent. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { RecentnError } from '../../errors'
-import { clearTimeout, setImmediate, setTimeout } from '../../real-time'
+import { RecentnError } from '../../shared/errors'
+import { clearTimeout, setImmediate, setTimeout } from '../../shared/platform'
 import { HeldBytes, MIB } from '../held-bytes'
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024

@@ -1,5 +1,5 @@
 /** Path and query parameters: how the text of each becomes a value of its field, and how it is described. */
-import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../errors'
+
 import { CURSOR } from '../../fields/feeds'
 import type { Field, Schema } from '../../fields/field'
 import { unknownDetail } from '../../fields/nearest'
@@ -15,6 +15,7 @@ import {
   POSITION,
   PREFIX,
 } from '../../fields/rules'
+import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../shared/errors'
 import { parseQuery } from './query'
 
 /** A path or query parameter whose text becomes a `T`. */

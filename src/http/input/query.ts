@@ -1,5 +1,5 @@
 /** A strict reading of the query string: nothing is guessed, dropped or merged. */
-import type { Fault } from '../../errors'
+import type { Fault } from '../../shared/errors'
 
 /** The longest request target that is taken, in characters as they are sent. */
 export const MAX_TARGET_LENGTH = 16 * 1024

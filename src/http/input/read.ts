@@ -4,10 +4,10 @@
  * members. `@Checked` judges them together.
  */
 import { validateSync } from 'class-validator'
-import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../errors'
 import { type DtoClass, escaped, type Field, type Judged } from '../../fields/field'
 import { unknownDetail } from '../../fields/nearest'
-import { JsonText, jsonFault } from '../../json'
+import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../shared/errors'
+import { JsonText, jsonFault } from '../../shared/json'
 import { componentName, type DtoMember, isObject, membersOf, type Together, togetherOf } from '../dto/dto'
 import type { BodyReader } from '../route'
 import type { JsonBody } from './body'

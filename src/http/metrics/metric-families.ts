@@ -1,7 +1,7 @@
 /**
  * Every metric: its name, and its samples from plain numbers. No label has the name of a group, queue, feed or member.
  */
-import type { Counted } from '../../kit/sizes'
+import type { Counted } from '../../kit/histogram'
 import type { StoreCounts, StoreTotals } from '../../store/counts'
 import type { HttpCounts } from './traffic'
 

@@ -5,7 +5,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aBoolean, aStore, option } from '../../fields/options'
-import { clearTimeout, performance, setTimeout } from '../../real-time'
+import { clearTimeout, performance, setTimeout } from '../../shared/platform'
 import type { StoreTotals } from '../../store/counts'
 import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'

@@ -3,9 +3,9 @@
  * metrics and the access log. A route is shown by its template, never by its path, which has names in it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ErrorCode } from '../../errors'
-import { Sizes } from '../../kit/sizes'
-import { performance } from '../../real-time'
+import { Sizes } from '../../kit/histogram'
+import type { ErrorCode } from '../../shared/errors'
+import { performance } from '../../shared/platform'
 
 export interface Trace {
   readonly request: IncomingMessage

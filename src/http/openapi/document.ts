@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, made from the route tables. */
-import { ERRORS, type ErrorCode } from '../../errors'
+import { ERRORS, type ErrorCode } from '../../shared/errors'
 import type { Parameters, RequestParameter } from '../input/parameters'
 import { problemType } from '../output/problem'
 import type { DocumentedAnswer, Operation, Route } from '../route'

@@ -1,8 +1,9 @@
 /** The component schemas of the OpenAPI document. */
-import { type ClientErrorCode, ERRORS, type ErrorCode } from '../../errors'
+
 import type { Schema } from '../../fields/field'
 import { SCOPES } from '../../fields/keys'
 import { VALUE_SCHEMAS } from '../../fields/rules'
+import { type ClientErrorCode, ERRORS, type ErrorCode } from '../../shared/errors'
 import { feedSchemas } from './feeds'
 import { groupSchemas } from './groups'
 import { queueSchemas } from './queues'

@@ -4,8 +4,8 @@
  * client that reads nothing for too long is disconnected.
  */
 import type { Request, Response } from 'express'
-import { RecentnError } from '../../errors'
-import { clearInterval, clearTimeout, setInterval, setTimeout } from '../../real-time'
+import { RecentnError } from '../../shared/errors'
+import { clearInterval, clearTimeout, setInterval, setTimeout } from '../../shared/platform'
 import type { Answer } from '../route'
 import { WaitingRequests } from '../waiting'
 import { STALL_MS } from './sending'

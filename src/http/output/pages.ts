@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
-import { errorsHtml } from '../../error-reference'
+import { errorsHtml } from '../error-reference'
 import { traceOf } from '../metrics/traffic'
 import { ERRORS_PATH } from './problem'
 import { deliverKept } from './sending'

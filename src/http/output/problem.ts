@@ -1,6 +1,6 @@
 /** Errors as RFC 9457 problem details, with only what a client may see. */
 import type { ServerResponse } from 'node:http'
-import { ERRORS, type ErrorCode, RecentnError } from '../../errors'
+import { ERRORS, type ErrorCode, RecentnError } from '../../shared/errors'
 import { traceOf } from '../metrics/traffic'
 import { requestIdOf } from '../request-id'
 import { deliver } from './sending'

@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { RecentnError } from '../../errors'
+import { RecentnError } from '../../shared/errors'
 import { HeldBytes, MIB } from '../held-bytes'
 
 /** How long a client may read nothing of what is sent. */

@@ -1,7 +1,7 @@
 /** The Express app of the process: access, the router, health routes, pages, and the headers of all answers. */
 import http from 'node:http'
 import express, { type Express } from 'express'
-import { RecentnError } from '../../errors'
+import { RecentnError } from '../../shared/errors'
 import type { Store } from '../../store/types'
 import { createMetrics, type Metrics } from '../metrics/metrics'
 import { type Observer, observing } from '../metrics/traffic'

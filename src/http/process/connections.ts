@@ -8,8 +8,8 @@
  */
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { RecentnError } from '../../errors'
-import { clearTimeout, nextTick, setImmediate, setTimeout } from '../../real-time'
+import type { RecentnError } from '../../shared/errors'
+import { clearTimeout, nextTick, setImmediate, setTimeout } from '../../shared/platform'
 import { failBody } from '../input/body'
 import { traceOf } from '../metrics/traffic'
 import { problemText } from '../output/problem'

@@ -4,7 +4,7 @@
  */
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
-import { RecentnError } from '../../errors'
+import { RecentnError } from '../../shared/errors'
 import { REQUEST_ID_HEADER, requestIdOf } from '../request-id'
 
 /**

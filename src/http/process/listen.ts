@@ -1,7 +1,7 @@
 /** An HTTP server around an app: its limits, its answers to clients that send no valid HTTP, and its orderly end. */
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { type ErrorCode, RecentnError } from '../../errors'
+import { type ErrorCode, RecentnError } from '../../shared/errors'
 import { MAX_TARGET_LENGTH } from '../input/query'
 import { HttpConnections } from './connections'
 import { MAX_HEADERS, METHODS } from './headers'

@@ -7,12 +7,17 @@
  */
 import type { IncomingMessage } from 'node:http'
 import pino, { type Logger } from 'pino'
-import { safeMessage, safeStack, safeText } from '../../error-text'
-import { RecentnError } from '../../errors'
-import { LOG_LEVELS, type LogFormat, type LogLevel } from '../../log-rules'
+import { safeMessage, safeStack, safeText } from '../../shared/error-text'
+import { RecentnError } from '../../shared/errors'
 import type { Observer, Trace } from '../metrics/traffic'
 import { requestIdOf } from '../request-id'
 import { withoutSecrets } from '../secrets'
+
+export const LOG_FORMATS = ['text', 'json'] as const
+/** Least important first. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** The facts of an event, in addition to its sentence. */
 export type Fields = Readonly<Record<string, unknown>>

@@ -10,8 +10,8 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
-import { RecentnError } from '../../errors'
-import { clearTimeout, setTimeout } from '../../real-time'
+import { RecentnError } from '../../shared/errors'
+import { clearTimeout, setTimeout } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import { ALONE_MS, byKey, EVERYTHING, type Guard, guardOf } from '../access'

@@ -1,7 +1,7 @@
 /** Runs the server: opens the store, listens, logs one line when it is ready, and stops in order on a signal. */
-import { type Config, isLoopback } from '../../config'
-import { RecentnError } from '../../errors'
-import { clearTimeout, delay, performance, setTimeout } from '../../real-time'
+
+import { RecentnError } from '../../shared/errors'
+import { clearTimeout, delay, performance, setTimeout } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
 import { openStore } from '../../store/open'
 import type { Store, StoreOptions } from '../../store/types'
@@ -9,6 +9,7 @@ import { createMetrics } from '../metrics/metrics'
 import { traceOf } from '../metrics/traffic'
 import type { RouterOptions } from '../router'
 import { createApp, messagesOf } from './app'
+import { type Config, isLoopback } from './config'
 import { type Listening, listen } from './listen'
 import { accessLog, type Log, openLog, pathOf, routeOf } from './log'
 

@@ -1,6 +1,7 @@
 /** `/v1/groups/{group}/stream`: the changes of a group as server-sent events. */
-import type { GroupEvent } from '../../repositories/recent/types'
+
 import { removedBody, renderItem, resetBody } from '../../results/groups'
+import type { GroupEvent } from '../../shared/group-types'
 import { nameParameter, optional, positionParameter } from '../input/parameters'
 import * as example from '../openapi/groups'
 import { type Route, route } from '../route'

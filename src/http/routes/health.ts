@@ -1,6 +1,6 @@
 /** `/livez`, `/readyz` and `/metrics`, for the operator of the process. */
-import { RecentnError } from '../../errors'
-import { clearTimeout, setTimeout } from '../../real-time'
+import { RecentnError } from '../../shared/errors'
+import { clearTimeout, setTimeout } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import type { Metrics } from '../metrics/metrics'

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { MAX_EXCLUDED, MAX_GROUPS, RECENT_LIMIT } from '../../fields/groups'
 import { MAX_BATCH } from '../../fields/rules'
-import type { PayloadForm, Recent } from '../../repositories/recent/types'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from '../../results/groups'
+import type { PayloadForm, Recent } from '../../shared/group-types'
 import { BatchDto, NewItemDto } from '../dto/groups'
 import {
   idParameter,

@@ -1,8 +1,8 @@
 /** `/v1/queues/{queue}/messages`: sending messages, reading them without a claim, and removing one by its id. */
 import { MESSAGE_STATES } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
-import type { Sent } from '../../repositories/queues/types'
 import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../../results/queues'
+import type { Sent } from '../../shared/queue-types'
 import { isObject } from '../dto/dto'
 import { MessagesDto, NewMessageDto } from '../dto/queues'
 import { idParameter, pageParameters, wordParameter } from '../input/parameters'

@@ -1,6 +1,7 @@
 /** `/v1/queues/{queue}`: creating, changing, pausing and dropping a queue. */
-import { RecentnError } from '../../errors'
+
 import { renderQueue } from '../../results/queues'
+import { RecentnError } from '../../shared/errors'
 import { NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../dto/queues'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'

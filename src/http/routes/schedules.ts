@@ -1,6 +1,7 @@
 /** `/v1/schedules` and `/v1/schedules/{schedule}`: what is sent to queues again and again. */
-import type { Schedule } from '../../repositories/schedules/types'
+
 import { renderSchedule, renderSchedulePage } from '../../results/schedules'
+import type { Schedule } from '../../shared/schedule-types'
 import { NewScheduleDto, ScheduleChangesDto } from '../dto/schedules'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'

@@ -7,13 +7,13 @@
  * read is noticed.
  */
 import type { Reader } from '../../database/engine'
-import { jsonBytes } from '../../json'
+import type { Changes, ChangesOptions } from '../../shared/feed-types'
+import { jsonBytes } from '../../shared/json'
 import { readSequence } from '../sequences'
 import { type Cursor, numberOf, requireFresh } from './cursors'
 import { type FollowedTable, keysWithRow, rowsAfter } from './followed'
 import { FEED, type FeedHead, headColumns, headOf, headTables, readHead, requireOwnEntries } from './heads'
 import { changeColumns, changeOf, type RawChange, rawChangeOf } from './rows'
-import type { Changes, ChangesOptions } from './types'
 
 export interface ChangesRequest {
   feed: string

@@ -1,12 +1,19 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
-import type { Fault } from '../../errors'
+
 import * as fields from '../../fields/feeds'
 import { addFaults, addListFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'
 import { MAX_BATCH, MAX_VALUE_BYTES, nameFault, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
-import { jsonTextOf, sureText } from '../../json'
+import type { Fault } from '../../shared/errors'
+import type {
+  ChangesOptions,
+  MoveCursorOptions,
+  NewEntry,
+  RepublishSelection,
+  ValueOptions,
+} from '../../shared/feed-types'
+import { jsonTextOf, sureText } from '../../shared/json'
 import type { ChangesRequest } from './changes'
 import type { EntryText } from './put'
-import type { ChangesOptions, MoveCursorOptions, NewEntry, RepublishSelection, ValueOptions } from './types'
 
 export function checkFeed(feed: unknown): void {
   refuse(nameFaults('feed', feed))

@@ -8,11 +8,11 @@
  * Invariant: a stored cursor moves only forward, unless forced; its row is locked from the read to the write.
  */
 import type { Reader, Row, Tx } from '../../database/engine'
-import { invalidInput, RecentnError } from '../../errors'
 import { SYNC_ID_BITS } from '../../fields/feeds'
 import { asConsumer } from '../../results/feeds'
+import { invalidInput, RecentnError } from '../../shared/errors'
+import type { Consumer } from '../../shared/feed-types'
 import { type FeedHead, holdFeed, holdOrBegin, noFeed, readHead } from './heads'
-import type { Consumer } from './types'
 
 export interface Cursor {
   syncId: bigint

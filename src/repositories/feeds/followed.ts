@@ -8,17 +8,18 @@
 import { type Engine, placeholders, type Reader, type Row } from '../../database/engine'
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
-import { invalidInput, RecentnError } from '../../errors'
 import { faultsOf, optionRules } from '../../fields/field'
 import { option } from '../../fields/options'
 import { nameFault, SIGNAL } from '../../fields/rules'
-import { JsonText, jsonFault } from '../../json'
 import { asEntry } from '../../results/feeds'
+import { invalidInput, RecentnError } from '../../shared/errors'
+import type { Entry, ValueOptions } from '../../shared/feed-types'
+import { JsonText, jsonFault } from '../../shared/json'
 import { chunksOf } from '../chunks'
+import type { FollowOptions } from './follow-types'
 import { MAX_KEYS } from './heads'
 import type { FeedRows } from './publish'
 import { type RawChange, readEntry } from './rows'
-import type { Entry, FollowOptions, ValueOptions } from './types'
 
 export interface FollowedTable {
   feed: string

@@ -6,9 +6,9 @@
  * tombstones, never by writers.
  */
 import type { Reader, Row, Statement, Tx } from '../../database/engine'
-import { invalidInput, RecentnError } from '../../errors'
+import { invalidInput, RecentnError } from '../../shared/errors'
 import { nameRange } from '../name-range'
-import type { LookQuestion } from '../question'
+import type { LookQuestion } from '../poll-query'
 import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequences'
 
 /** The kind of a feed's sequence. */

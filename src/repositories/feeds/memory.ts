@@ -4,7 +4,7 @@
  * another's writes finds them by polling.
  */
 import type { Tx } from '../../database/engine'
-import { Kept } from '../kept'
+import { Kept } from '../cached-count'
 import { Reminders } from '../reminders'
 import type { FollowedTable } from './followed'
 import { REMINDED_FEEDS } from './pending'

@@ -7,7 +7,7 @@
  * they are numbered after its commit. So only a writer of the very row that is being numbered waits for a publisher.
  */
 import type { Engine, Numbering, Parameter, Reader, Session, Tx } from '../../database/engine'
-import { RecentnError } from '../../errors'
+import { RecentnError } from '../../shared/errors'
 import { readSequence, setSequence } from '../sequences'
 import { FEED } from './heads'
 

@@ -1,8 +1,8 @@
 /** Rows of `recentn_feed_entries` as entries and changes, and the column lists that read them. */
 import type { Engine, Reader, Row } from '../../database/engine'
-import { JsonText } from '../../json'
 import { asEntry, ChangeResult } from '../../results/feeds'
-import type { Change, ChangeBase, ValueOptions, WrittenEntry } from './types'
+import type { Change, ChangeBase, ValueOptions, WrittenEntry } from '../../shared/feed-types'
+import { JsonText } from '../../shared/json'
 
 /** The column has 0 for "no number": with null, the row would grow when it gets one. */
 export function syncIdOf(row: Row): bigint | null {

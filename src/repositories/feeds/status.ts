@@ -4,10 +4,10 @@
  */
 import type { Reader } from '../../database/engine'
 import { asFeed } from '../../results/feeds'
+import type { FeedStatus } from '../../shared/feed-types'
 import { listConsumers } from './cursors'
 import type { FollowedTable } from './followed'
 import { FEED, type FeedHead } from './heads'
-import type { FeedStatus } from './types'
 
 const MAX_CONSUMERS = 1000
 

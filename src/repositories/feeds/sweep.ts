@@ -8,7 +8,7 @@
  */
 import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
 import { groupedBy } from '../chunks'
-import { whether } from '../question'
+import { whether } from '../poll-query'
 import { readSequence, setSequence } from '../sequences'
 import { FEED } from './heads'
 import { syncIdOf } from './rows'

@@ -6,11 +6,11 @@
  * numbers the same entry.
  */
 import { compareNames, type Insert, type Tx } from '../../database/engine'
+import type { WrittenEntry } from '../../shared/feed-types'
 import { chunksBySize, chunksOf } from '../chunks'
 import { holdFeed, MAX_KEYS, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
 import { readEntry } from './rows'
-import type { WrittenEntry } from './types'
 
 /** What a transaction writes to a key. */
 export interface EntryWrite {

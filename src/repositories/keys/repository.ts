@@ -7,10 +7,10 @@ import type { DataSource, EntityManager } from 'typeorm'
 import { placeholders, type Reader, type Row, type Session } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { faultsOf, refuse } from '../../fields/field'
-import { isKeyId, keyText, NEW_KEY_RULES, SCOPES, type Scope } from '../../fields/keys'
+import { isKeyId, keyText, NEW_KEY_RULES, SCOPES } from '../../fields/keys'
 import { checkedPage } from '../../fields/rules'
-import type { Page } from '../types'
-import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from './types'
+import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey, Scope } from '../../shared/key-types'
+import type { Page } from '../../shared/types'
 
 /** A use is written no more often than this. */
 export const USE_MS = 60_000

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ObjectLiteral } from 'typeorm'
 import type { Engine, Parameter, Reader, Statement, Tx } from '../../database/engine'
-import { RecentnError } from '../../errors'
+import { RecentnError } from '../../shared/errors'
 import type { PollPlan } from './plan'
 import { type LoadedRow, type RowRef, readRows, updateRows } from './rows'
 

@@ -5,9 +5,9 @@
 import { type Engine, type Parameter, placeholders, type Statement } from '../../database/engine'
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
-import type { Fault } from '../../errors'
+import type { Fault } from '../../shared/errors'
+import type { PollCondition, PollMatch, PollShape, PollStatus } from '../../shared/poll-types'
 import { allOf, part } from './rows'
-import type { PollCondition, PollMatch, PollShape, PollStatus } from './types'
 
 /** A batch key: 128 random bits in base64url. */
 const CLAIM_KEY_LENGTH = 22

@@ -6,7 +6,7 @@
  * themselves. Forgotten with its process, it costs a new plan, another refusal, and claims that run out.
  */
 import type { Statement } from '../../database/engine'
-import { performance } from '../../real-time'
+import { performance } from '../../shared/platform'
 import type { LoadedClaim } from './claims'
 import type { NotePlace } from './due'
 import type { PollPlan } from './plan'

@@ -8,12 +8,12 @@ import { poolSizeOf } from '../../database/connection-use'
 import { type Engine, type Parameter, placeholders, type Session, type Statement } from '../../database/engine'
 import { describeTable, type Table } from '../../database/table'
 import type { TableIndex } from '../../database/table-parts'
-import { RecentnError } from '../../errors'
+import { RecentnError } from '../../shared/errors'
+import type { PollShape } from '../../shared/poll-types'
 import type { KnownTable } from './columns'
 import { register } from './purpose'
 import { type PolledTable, part } from './rows'
 import { checkWords, checkZone, type Shape, shapeOf } from './shape'
-import type { PollShape } from './types'
 
 export interface PollPlan extends Shape, PolledTable {
   pollId: bigint

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Reader, Session, Tx } from '../../database/engine'
-import { invalidInput } from '../../errors'
+import { invalidInput } from '../../shared/errors'
 import type { Shape } from './shape'
 
 export interface Registered {

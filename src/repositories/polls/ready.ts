@@ -9,13 +9,13 @@
  * that was just forgotten.
  */
 import { placeholders, type Reader, type Row, type Statement, type Tx } from '../../database/engine'
+import type { PollCounts } from '../../shared/poll-types'
 import { chunksOf } from '../chunks'
 import { STATE } from './claims'
 import { ownConditions } from './own-columns'
 import type { PollPlan } from './plan'
 import { allOf, checkedLiteral, MAX_ROWS, part } from './rows'
 import type { OwnColumns } from './shape'
-import type { PollCounts } from './types'
 
 /** Maximum rows that the cursor passes at once. If a page has one value only, the cursor stays, and the claims are kept. */
 const PAGE = 5000

@@ -4,8 +4,9 @@
  */
 import type { DataSource } from 'typeorm'
 import type { Session, Tx } from '../../database/engine'
-import { RecentnError } from '../../errors'
-import { performance } from '../../real-time'
+import { RecentnError } from '../../shared/errors'
+import { performance } from '../../shared/platform'
+import type { PollCounts, PollShape } from '../../shared/poll-types'
 import {
   type ClaimedRows,
   type ClaimLimits,
@@ -28,7 +29,6 @@ import { ownColumns } from './own-columns'
 import { type PollPlan, type PollTarget, planOf } from './plan'
 import { countsOf, isAnyReady, moveCursor } from './ready'
 import { allOf, type LoadedRow, readRows } from './rows'
-import type { PollCounts, PollShape } from './types'
 
 /** How long giving a claim back is tried again. */
 const GIVE_BACK_RETRY_MS = 5000

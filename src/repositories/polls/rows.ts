@@ -10,7 +10,7 @@ import type { Engine, Parameter, Reader, Row, Statement, Tx } from '../../databa
 import type { RowFacts } from '../../database/row-facts'
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
-import { RecentnError } from '../../errors'
+import { RecentnError } from '../../shared/errors'
 import { chunksOf } from '../chunks'
 
 /** Maximum rows of one statement. */

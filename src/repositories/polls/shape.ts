@@ -5,8 +5,9 @@
 import type { Reader, Session, Statement } from '../../database/engine'
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
-import { invalidInput } from '../../errors'
-import { wallClockMs } from '../../real-time'
+import { invalidInput } from '../../shared/errors'
+import { wallClockMs } from '../../shared/platform'
+import type { PollColumns, PollShape } from '../../shared/poll-types'
 import {
   conditionOf,
   type KnownTable,
@@ -18,7 +19,6 @@ import {
   wordsOf,
 } from './columns'
 import { allOf, Identity, type PolledTable } from './rows'
-import type { PollColumns, PollShape } from './types'
 
 const DAY_SECONDS = 86_400
 /** Number of times in the year to come at which the zone's offset is checked. */

@@ -1,15 +1,10 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
-import type { Fault } from '../../errors'
+
 import { addFaults, addListFaults, argumentFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'
 import * as fields from '../../fields/queues'
 import { ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
-import { jsonTextOf, sureText } from '../../json'
-import { ifTagFaults } from '../settings'
-import type { IfTag } from '../types'
-import { storedLimit } from './heads'
-import type { RedriveLimits } from './redrive'
-import type { MessageToSend, SendRequest } from './rows'
-import type { Nack } from './settle'
+import type { Fault } from '../../shared/errors'
+import { jsonTextOf, sureText } from '../../shared/json'
 import type {
   CycleOptions,
   DryRun,
@@ -22,7 +17,13 @@ import type {
   ReceiveOptions,
   RedriveOptions,
   SendOptions,
-} from './types'
+} from '../../shared/queue-types'
+import type { IfTag } from '../../shared/types'
+import { ifTagFaults } from '../settings'
+import { storedLimit } from './heads'
+import type { MessageToSend, SendRequest } from './rows'
+import type { RedriveLimits } from './settle/redrive'
+import type { Nack } from './settle/settle'
 
 export function checkQueue(queue: unknown): void {
   refuse(nameFaults('queue', queue))

@@ -1,7 +1,7 @@
 /** How many messages a queue has in each state, counted along the claims index. */
 import type { Reader, Row } from '../../database/engine'
+import type { MessageCounts } from '../../shared/queue-types'
 import { STATE } from './rows'
-import type { MessageCounts } from './types'
 
 export interface QueueTotals {
   counts: MessageCounts

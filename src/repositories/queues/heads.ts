@@ -6,9 +6,9 @@
  */
 import type { Parameter, Reader, Row, Statement, StatementAnswer, Tx } from '../../database/engine'
 import { placeholders } from '../../database/engine'
-import { RecentnError } from '../../errors'
+import { RecentnError } from '../../shared/errors'
+import type { OnDelete, Queue } from '../../shared/queue-types'
 import { settingsTag } from '../settings'
-import type { OnDelete, Queue } from './types'
 
 /** The shortest visibility of a queue's messages before any message has asked for a shorter one. */
 export const LONGEST_VISIBILITY_SECONDS = 43_200

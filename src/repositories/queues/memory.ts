@@ -7,11 +7,11 @@
  * and does nothing when the row has another version; a claim that finds nothing after a remembered place starts over.
  */
 import type { Reader, Tx } from '../../database/engine'
-import { performance } from '../../real-time'
+import { performance } from '../../shared/platform'
 import { Reminders } from '../reminders'
-import { type ClaimPlace, isBefore } from './claim-place'
+import { type ClaimPlace, isBefore } from './claim/claim-place'
 import { countMessages, type QueueTotals } from './counts'
-import type { UngroupedLevel } from './flows'
+import type { UngroupedLevel } from './groups/flows'
 import { type JudgedHead, notFound, type QueueHead, readHead } from './heads'
 import { REMINDED_QUEUES } from './reminded'
 import { urgencyOf } from './rows'

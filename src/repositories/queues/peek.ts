@@ -1,14 +1,14 @@
 /** Looking at messages without claiming them, and removing them by their ids. */
 import type { Reader, Row, Tx } from '../../database/engine'
-import { invalidInput } from '../../errors'
-import { jsonBytes } from '../../json'
-import { changePlaces, makeNextReady, moveOf } from './group-places'
+import { invalidInput } from '../../shared/errors'
+import { jsonBytes } from '../../shared/json'
+import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from '../../shared/queue-types'
+import { changePlaces, makeNextReady, moveOf } from './groups/places'
 import { holdHead, isLimited, type QueueHead, requireHead } from './heads'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { deathColumns, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName, storedState } from './rows'
-import { lockedColumns, lockedOf } from './transitions'
-import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
+import { lockedColumns, lockedOf } from './settle/transitions'
 
 const COMMON =
   'receive_count, sent_at_ms, visible_at_ms, first_received_at_ms, last_received_at_ms, message_group, last_error, priority, attributes'

@@ -5,14 +5,15 @@
  * changes or drops a queue holds the one row of recentn_schema first, so that no two of them break this together.
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
-import { type Fault, RecentnError } from '../../errors'
 import { QUEUE_DEFAULTS } from '../../fields/queues'
 import { asQueue } from '../../results/queues'
+import { type Fault, RecentnError } from '../../shared/errors'
+import type { Queue, QueueSettings } from '../../shared/queue-types'
+import type { IfTag } from '../../shared/types'
 import { nameRange } from '../name-range'
 import { REMINDED, remindAtOnce } from '../reminders'
 import { checkTag, givenOf } from '../settings'
-import type { IfTag } from '../types'
-import { limitColumns } from './group-limit'
+import { limitColumns } from './groups/group-limit'
 import {
   headColumns,
   headOf,
@@ -29,7 +30,6 @@ import {
 } from './heads'
 import type { QueueMemory } from './memory'
 import { clearDropped } from './removal'
-import type { Queue, QueueSettings } from './types'
 
 export interface NamedHead {
   head: QueueHead

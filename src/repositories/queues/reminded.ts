@@ -1,5 +1,5 @@
 /** What is due in a queue, as looks at one queue ask, and those over all of them. */
-import type { QuestionWords } from '../question'
+import type { QuestionWords } from '../poll-query'
 import { REMINDED, type Subjects } from '../reminders'
 import { GROUP_PHASE } from './heads'
 import { STATE } from './rows'

@@ -4,12 +4,12 @@
  */
 import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
-import { changePlaces, makeNextReady, moveOf } from './group-places'
+import { changePlaces, makeNextReady, moveOf } from './groups/places'
 import { lastMessageId, readHeadById, requireHead } from './heads'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { MAX_IDS, STATE } from './rows'
-import { type LockedRow, lockedColumns, lockedOf } from './transitions'
+import { type LockedRow, lockedColumns, lockedOf } from './settle/transitions'
 
 const BATCH = 500
 

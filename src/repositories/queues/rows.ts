@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto'
 import type { Engine, Parameter, Row } from '../../database/engine'
 import type { Tables } from '../../database/tables'
-import { JsonText } from '../../json'
 import { asPeeked, MessageResult } from '../../results/queues'
+import { JsonText } from '../../shared/json'
+import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from '../../shared/queue-types'
 import { chunksBySize } from '../chunks'
 import { limitOf, type QueueHead } from './heads'
-import { handleOf } from './receipts'
-import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from './types'
+import { handleOf } from './settle/receipts'
 
 /** A checked message on its way in. */
 export interface MessageToSend {

@@ -3,14 +3,14 @@
  * the operations.
  */
 import type { Session } from '../../database/engine'
+import type { Sent } from '../../shared/queue-types'
 import { alone, noWaits, type Runner, type Waits } from '../runners'
-import { ackTogether } from './ack'
-import { type ReceiveRequest, receiveTogether } from './claim'
+import { type ReceiveRequest, receiveTogether } from './claim/claim'
 import type { QueueMemory } from './memory'
 import type { ClaimedMessages, SendRequest } from './rows'
-import { sendAlone } from './send'
-import * as settle from './settle'
-import type { Sent } from './types'
+import { sendAlone } from './send/send'
+import { ackTogether } from './settle/ack'
+import * as settle from './settle/settle'
 
 /** What a store shares among the callers of its queues. */
 export interface QueueRunners {

@@ -3,15 +3,15 @@
  * that are kept no longer. Any number of processes may sweep at the same time.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
-import { performance } from '../../real-time'
-import { answersTo, isYes, type LookAnswer, type LookQuestion, type QuestionWords, whether } from '../question'
+import { performance } from '../../shared/platform'
+import { answersTo, isYes, type LookAnswer, type LookQuestion, type QuestionWords, whether } from '../poll-query'
 import type { DueSubject } from '../reminders'
-import { oldDedupsSql, sweepDedups } from './dedups'
-import { idleFlowsSql, sweepFlows } from './flows'
-import { anyLimited, applyGroupLimit, mendLimits } from './group-limit'
+import { idleFlowsSql, sweepFlows } from './groups/flows'
+import { anyLimited, applyGroupLimit, mendLimits } from './groups/group-limit'
 import type { QueueMemory } from './memory'
-import { promoteQueue, type QueueWork, queueWork } from './promote'
 import { clearDropped, removeRows } from './removal'
+import { oldDedupsSql, sweepDedups } from './send/dedups'
+import { promoteQueue, type QueueWork, queueWork } from './settle/promote'
 
 /** The pause between two removals, when the first has left nothing. */
 const REMOVAL_MS = 3000

@@ -6,14 +6,14 @@
  * or deadlocks under concurrency (docs/decisions/0001); here the number comes from the head row, locked first.
  */
 import type { Parameter, Row, Tx } from '../../database/engine'
-import { type Fault, invalidInput, RecentnError } from '../../errors'
+import { type Fault, invalidInput, RecentnError } from '../../shared/errors'
+import type { Mode } from '../../shared/group-types'
 import type { Writer } from '../writers'
 import { type BatchHeads, layOut, lockAndTake, lockBatch, modesInForce, saveBatch } from './batch-heads'
 import type { GroupMemory } from './memory'
 import type { NewItemRow, Ring } from './ring'
 import { remember, ringsFor, windowsOf } from './rings'
 import { type Appended, type ItemRow, itemColumns, itemRowOf } from './rows'
-import type { Mode } from './types'
 import type { Windows } from './windows'
 
 /** Bounds of one REPLACE: a UTF-16 unit may become six bytes of SQL, and 1 MiB is the least usual max_allowed_packet. */

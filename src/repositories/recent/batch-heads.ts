@@ -8,6 +8,7 @@
  */
 import { type Insert, placeholders, type Row, type StatementAnswer, sortNames, type Tx } from '../../database/engine'
 import { MAX_ID } from '../../fields/rules'
+import type { Mode } from '../../shared/group-types'
 import { chunksOf } from '../chunks'
 import { leaveMark, markSql, type Writer } from '../writers'
 import {
@@ -27,7 +28,6 @@ import type { PolicyCache } from './policies'
 import { applyPolicies } from './reslot'
 import type { Ring } from './ring'
 import { type Head, headOf, headText } from './rows'
-import type { Mode } from './types'
 
 /** Rows of one statement. */
 const CHUNK = 500

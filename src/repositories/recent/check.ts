@@ -1,13 +1,9 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
-import { type Fault, invalidInput } from '../../errors'
+
 import { addFaults, argumentFaults, faultsOf, Judged, type Rules, refuse } from '../../fields/field'
 import * as fields from '../../fields/groups'
 import { ID, MAX_BATCH, MAX_PAYLOAD_BYTES, nameFault, nameFaults, TIME } from '../../fields/rules'
-import { jsonTextOf, sureText } from '../../json'
-import { givenOf, ifTagFaults } from '../settings'
-import type { ReadRequest } from './page'
-import type { PolicyRow } from './policies'
-import type { NewItemRow } from './ring'
+import { type Fault, invalidInput } from '../../shared/errors'
 import type {
   GroupChanges,
   IfTag,
@@ -18,7 +14,12 @@ import type {
   PolicySettings,
   RecentOptions,
   WatchOptions,
-} from './types'
+} from '../../shared/group-types'
+import { jsonTextOf, sureText } from '../../shared/json'
+import { givenOf, ifTagFaults } from '../settings'
+import type { ReadRequest } from './page'
+import type { PolicyRow } from './policies'
+import type { NewItemRow } from './ring'
 
 export function checkName(key: string, value: unknown): void {
   refuse(nameFaults(key, value))

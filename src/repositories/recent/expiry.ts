@@ -7,7 +7,7 @@
  * the time at which the group is to be forgotten, so a group that is empty at that time has been empty since.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
-import { whether } from '../question'
+import { whether } from '../poll-query'
 import { forgetGroup } from './groups'
 import { lockHead, saveHeads } from './heads'
 import type { GroupMemory } from './memory'

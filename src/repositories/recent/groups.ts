@@ -4,15 +4,15 @@
  * Invariant: the head of a group says how its items are laid out, so both change in one transaction, under the head's lock.
  */
 import type { Reader, Tx } from '../../database/engine'
-import { RecentnError } from '../../errors'
 import { asGroup } from '../../results/groups'
+import { RecentnError } from '../../shared/errors'
+import type { Group, GroupChanges, GroupPage, IfTag, OwnSettings } from '../../shared/group-types'
 import { nameRange } from '../name-range'
 import { checkTag, givenOf, settingsTag } from '../settings'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
 import type { PolicyCache, PolicySet } from './policies'
 import { applyPolicies, applySettings, deleteSlots, nextSweep, occupantsOf, setForgetting, setSweep } from './reslot'
 import { type Head, headOf, headText, type Occupant } from './rows'
-import type { Group, GroupChanges, GroupPage, IfTag, OwnSettings } from './types'
 import { visible } from './window'
 
 function groupOf(head: Head, set: PolicySet): Group {

@@ -4,10 +4,10 @@
  * lock.
  */
 import type { Reader } from '../../database/engine'
+import type { Item, PayloadOptions } from '../../shared/group-types'
 import { MemberWindows } from './members'
 import type { PolicyCache } from './policies'
 import { headOf, headText, itemColumns, itemOf, itemRowOf, type ReadFacts } from './rows'
-import type { Item, PayloadOptions } from './types'
 
 /** Parameters: the id, the group and the id, and the group and the id again. */
 export function selectItemSql({ engine, tables, now }: ReadFacts): string {

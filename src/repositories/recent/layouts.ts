@@ -6,8 +6,8 @@
  * read too little, or by settings that are not in force, reads again.
  */
 import { MAX_CAPACITY, MAX_PAYLOAD_BYTES } from '../../fields/rules'
+import type { Mode, Settings } from '../../shared/group-types'
 import { isHeadFirst, type ReadCall, type ReadRequest } from './page'
-import type { Mode, Settings } from './types'
 
 interface Layout {
   capacity: number

@@ -3,10 +3,10 @@
  * of an item and its decoder. The payload, which may contain the separator, is the last field. No statements, no locks.
  */
 import type { Row } from '../../database/engine'
-import { JsonText } from '../../json'
 import { ItemResult } from '../../results/groups'
+import type { Item, PayloadForm } from '../../shared/group-types'
+import { JsonText } from '../../shared/json'
 import { HEAD_MARK, headOf, type ItemRow, type Occupant, orEmpty, SEPARATOR, type SeenHead } from './rows'
-import type { Item, PayloadForm } from './types'
 
 /** An item of which only the beginning is decoded yet: a read fetches more of a window than it shows. */
 export interface ItemLine {

@@ -3,8 +3,9 @@
  * no other member's items are read. Takes no lock.
  */
 import type { Parameter, Reader, Row } from '../../database/engine'
-import { RecentnError } from '../../errors'
 import { idTextFault, MAX_TIME_MS, nameFault } from '../../fields/rules'
+import { RecentnError } from '../../shared/errors'
+import type { MemberItems, MemberOptions } from '../../shared/group-types'
 import { nameRange } from '../name-range'
 import type { PolicyCache, PolicySet } from './policies'
 import {
@@ -20,7 +21,6 @@ import {
   type ReadFacts,
   type SeenHead,
 } from './rows'
-import type { MemberItems, MemberOptions } from './types'
 import { expired, firstIdOf, keepers } from './window'
 
 /** Rows of one statement, which bounds the memory of a page of large payloads. */

@@ -3,7 +3,7 @@
  * share it: its own, and those inside transactions. Invariant: no decision depends on it alone.
  */
 import type { Tx } from '../../database/engine'
-import { RecentnError } from '../../errors'
+import { RecentnError } from '../../shared/errors'
 import { Layouts } from './layouts'
 import { PolicyCache } from './policies'
 import { Windows } from './windows'

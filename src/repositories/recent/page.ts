@@ -1,9 +1,9 @@
 /** A page of a group's newest items, and its tag. No statements, no locks. */
 import { createHash } from 'node:crypto'
 import { asRecent } from '../../results/groups'
+import type { Item, Recent, RecentOptions, Settings } from '../../shared/group-types'
 import type { PolicySet } from './policies'
 import type { SeenHead } from './rows'
-import type { Item, Recent, RecentOptions, Settings } from './types'
 
 /** What is read of one group: checked, with the limit set. */
 export interface ReadRequest extends RecentOptions {

@@ -9,8 +9,8 @@
 import type { Reader, Tx } from '../../database/engine'
 import { LostRows } from '../../database/schema-check'
 import type { Tables } from '../../database/tables'
-import { performance } from '../../real-time'
-import type { Mode, OwnSettings, Settings } from './types'
+import type { Mode, OwnSettings, Settings } from '../../shared/group-types'
+import { performance } from '../../shared/platform'
 
 /** Half of the five seconds within which every process applies a changed policy. */
 const MAX_AGE_MS = 2500

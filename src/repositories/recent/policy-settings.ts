@@ -3,15 +3,15 @@
  * and raises the epoch first.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
-import { RecentnError } from '../../errors'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { asPolicy } from '../../results/groups'
+import { RecentnError } from '../../shared/errors'
+import type { IfTag, Policies, Policy } from '../../shared/group-types'
 import { nameRange } from '../name-range'
 import { checkTag, settingsTag, warnOfOthers } from '../settings'
 import * as check from './check'
 import type { GroupMemory } from './memory'
 import { epochOf, type PolicyRow, policyOf, selectEpoch } from './policies'
-import type { IfTag, Policies, Policy } from './types'
 
 const selectAll = ({ tables }: Reader) =>
   `SELECT prefix, capacity, mode, ttl_seconds, forget_empty_seconds FROM ${tables.policies}`

@@ -6,7 +6,8 @@
  * Invariant: a page is what one statement showed, or would have. Takes no lock.
  */
 import type { Reader, Session, Statement } from '../../database/engine'
-import { isPassing } from '../../errors'
+import { isPassing } from '../../shared/errors'
+import type { Recent, Settings } from '../../shared/group-types'
 import { HEAD_ALONE, hasQuickPages, isSame, type Layouts, MEDIUM, NEWEST, SMALL, slotsFor, WHOLE } from './layouts'
 import {
   BARE_ITEM_LINE,
@@ -24,7 +25,6 @@ import type { GroupMemory } from './memory'
 import { emptyPage, isHeadFirst, isUnchanged, pageFrom, type ReadCall, type ReadRequest } from './page'
 import type { PolicyCache, PolicySet } from './policies'
 import { headText, type ReadFacts, type SeenHead } from './rows'
-import type { Recent, Settings } from './types'
 import { expired } from './window'
 import { isSameState, type Window, type Windows } from './windows'
 

@@ -7,6 +7,7 @@
  * if they show other settings in force, it runs again by those. Takes no lock.
  */
 import type { Reader, Statement } from '../../database/engine'
+import type { Recent, Settings } from '../../shared/group-types'
 import { areShownWhole, isQuick, isSame, type Layouts, mayBeTooLarge } from './layouts'
 import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, itemOfLine, newestFirst, type Snapshot, snapshotOf } from './lines'
 import type { GroupMemory } from './memory'
@@ -14,7 +15,6 @@ import { emptyPage, pageFrom, type ReadRequest } from './page'
 import type { PolicyCache, PolicySet } from './policies'
 import { readQuickly, wholePlan } from './quick-read'
 import { FRAME_BYTES, headText, type ReadFacts } from './rows'
-import type { Recent, Settings } from './types'
 
 /** The newest items of each request, in the order asked; null where a page still has the tag that the caller has. */
 export async function readRecent(

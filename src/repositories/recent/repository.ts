@@ -5,9 +5,10 @@
 import type { DataSource, EntityManager } from 'typeorm'
 import type { Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
-import { RecentnError } from '../../errors'
 import { MEMBER_RULES } from '../../fields/groups'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
+import { RecentnError } from '../../shared/errors'
+import type * as Recent from '../../shared/group-types'
 import { warnOfOthers } from '../settings'
 import { appendItems } from './append'
 import * as check from './check'
@@ -23,7 +24,6 @@ import { readRecent } from './read'
 import type { NewItemRow } from './ring'
 import { type Appended, appendedItemOf } from './rows'
 import type { AppendCaller, GroupRunners } from './runners'
-import type * as Recent from './types'
 
 export class RecentRepository implements Recent.Groups {
   readonly #session: Session

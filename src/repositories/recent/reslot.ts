@@ -4,11 +4,11 @@
  * Invariant: the head's capacity and mode say how the slots are laid out. The caller holds the head's lock, and saves it.
  */
 import { placeholders, type Tx } from '../../database/engine'
+import type { Settings } from '../../shared/group-types'
 import { chunksOf } from '../chunks'
 import type { LockedHeads } from './heads'
 import type { PolicyCache } from './policies'
 import { type Head, type Occupant, occupantColumns, occupantOf } from './rows'
-import type { Settings } from './types'
 import { expired, keepers } from './window'
 
 const CHUNK = 250

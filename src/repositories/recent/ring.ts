@@ -3,8 +3,9 @@
  * every slot, so that a batch that wraps around the ring writes only the rows that remain. No statements; the caller holds
  * the head's lock.
  */
-import { RecentnError } from '../../errors'
+
 import { MAX_ID } from '../../fields/rules'
+import { RecentnError } from '../../shared/errors'
 import type { Head, ItemRow, Occupant } from './rows'
 import { expired, slotOf } from './window'
 

@@ -7,9 +7,9 @@
  * separator is a control character, which no name may contain. An empty field is NULL: no name is empty.
  */
 import type { Engine, Parameter, Reader, Row } from '../../database/engine'
-import { JsonText, jsonBytes } from '../../json'
 import { AppendedResult, ItemResult } from '../../results/groups'
-import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from './types'
+import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from '../../shared/group-types'
+import { JsonText, jsonBytes } from '../../shared/json'
 
 /** What a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>

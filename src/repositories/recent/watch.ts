@@ -5,11 +5,11 @@
  * Invariant: what one call returns is what one statement showed. Takes no lock.
  */
 import type { Reader, Session, Statement } from '../../database/engine'
+import type { Settings } from '../../shared/group-types'
 import { chunksOf } from '../chunks'
 import { createdAtOf, epochsOf, type ItemLine, memberOf, PLACE_LINE, type Snapshot, snapshotOf } from './lines'
 import type { PolicyCache } from './policies'
 import { headText, type ItemRow, itemColumns, itemRowOf, type ReadFacts } from './rows'
-import type { Settings } from './types'
 import { visible } from './window'
 
 /** What of a head shows whether the group's window may have changed. */

@@ -2,8 +2,9 @@
  * Which items of a group are in its window: the rule for writes, streams and member pages. `read.ts` says the same in SQL.
  * No statements, no locks.
  */
+
+import type { Settings } from '../../shared/group-types'
 import type { Occupant } from './rows'
-import type { Settings } from './types'
 
 /**
  * The occupants that `settings` show, newest first. `history`: those with the last `capacity` ids. `distinct`: the newest

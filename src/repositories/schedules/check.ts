@@ -1,14 +1,15 @@
 /** What callers give for schedules, checked: every fault at once. */
-import type { Fault } from '../../errors'
+
 import { addFaults, faultsOf, optional, refuse, rulesOf } from '../../fields/field'
 import { FORM, nameFaults } from '../../fields/rules'
 import { NEW_SCHEDULE_RULES, SCHEDULE_CHANGES_RULES, timingFaults } from '../../fields/schedules'
 import type { MissedTicks, Timing } from '../../fields/ticks'
+import type { Fault } from '../../shared/errors'
+import type { ScheduleChanges, ScheduleDefinition, ScheduleOptions } from '../../shared/schedule-types'
+import type { IfTag } from '../../shared/types'
 import { rowOf } from '../queues/check'
 import type { MessageToSend } from '../queues/rows'
 import { ifTagOption } from '../settings'
-import type { IfTag } from '../types'
-import type { ScheduleChanges, ScheduleDefinition, ScheduleOptions } from './types'
 
 /** A checked definition: when to send what. */
 export interface ScheduledSend {

@@ -1,15 +1,21 @@
 /** The operations on schedules: checks the arguments and runs each in a transaction. Owns recentn_schedules. */
 import type { Session } from '../../database/engine'
-import { RecentnError } from '../../errors'
 import { checkedPage } from '../../fields/rules'
 import { SCHEDULE_PAGE_RULES } from '../../fields/schedules'
+import { RecentnError } from '../../shared/errors'
+import type {
+  Schedule,
+  ScheduleChanges,
+  ScheduleDefinition,
+  ScheduleOptions,
+  Schedules,
+} from '../../shared/schedule-types'
+import type { IfTag } from '../../shared/types'
 import type { QueueMemory } from '../queues/memory'
 import { givenOf, warnOfOthers } from '../settings'
-import type { IfTag } from '../types'
 import { checkChanges, checkedDefinition, checkSchedule, type ScheduledSend } from './check'
 import { definitionOf, type ScheduleRow, shownSchedule } from './rows'
 import { changeSchedule, dropSchedule, listSchedules, readSchedule } from './schedules'
-import type { Schedule, ScheduleChanges, ScheduleDefinition, ScheduleOptions, Schedules } from './types'
 
 /** `memory` wakes what sends the ticks in this process. */
 export function schedulesOn(session: Session, memory: QueueMemory): Schedules {

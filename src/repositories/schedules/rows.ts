@@ -1,13 +1,13 @@
 /** The rows of recentn_schedules: their columns, and what callers get of them. */
 import type { Reader, Row } from '../../database/engine'
 import type { MissedTicks, Timing } from '../../fields/ticks'
-import { JsonText } from '../../json'
 import { asListedSchedule, asSchedule } from '../../results/schedules'
+import { JsonText } from '../../shared/json'
+import type { ListedSchedule, Schedule, ScheduleDefinition } from '../../shared/schedule-types'
 import { limitOf } from '../queues/heads'
 import { bodyOf, type MessageToSend } from '../queues/rows'
 import { settingsTag } from '../settings'
 import type { ScheduledSend } from './check'
-import type { ListedSchedule, Schedule, ScheduleDefinition } from './types'
 
 export interface ScheduleRow extends ScheduledSend {
   schedule: string

@@ -5,16 +5,16 @@
  * schedule's row, which whoever sends its ticks locks too; the queue's head (shared).
  */
 import { type Parameter, placeholders, type Reader, type Tx } from '../../database/engine'
-import { RecentnError } from '../../errors'
 import { firstTick } from '../../fields/ticks'
+import { RecentnError } from '../../shared/errors'
+import type { ListedSchedule, ScheduleListOptions, SchedulePage } from '../../shared/schedule-types'
+import type { IfTag } from '../../shared/types'
 import { nameRange } from '../name-range'
 import { readHead } from '../queues/heads'
 import { lockSettings } from '../queues/queues'
 import { checkTag } from '../settings'
-import type { IfTag } from '../types'
 import type { ScheduledSend } from './check'
 import { listedColumns, type ScheduleRow, scheduleColumns, scheduleRowOf, shownInList, tagOf } from './rows'
-import type { ListedSchedule, ScheduleListOptions, SchedulePage } from './types'
 
 export async function readSchedule(reader: Reader, name: string, lock = ''): Promise<ScheduleRow | null> {
   const sql = `SELECT ${scheduleColumns(reader)} FROM ${reader.tables.schedules} WHERE schedule = ?${lock}`

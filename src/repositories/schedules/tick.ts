@@ -6,14 +6,14 @@
  * Order of the locks: the schedule's row, then those of a send.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
-import { isPassing, RecentnError } from '../../errors'
 import { MAX_ERROR_CHARACTERS } from '../../fields/queues'
 import { SCHEDULE_ATTRIBUTE, TICK_ATTRIBUTE } from '../../fields/schedules'
 import { dueTicks } from '../../fields/ticks'
-import { performance } from '../../real-time'
+import { isPassing, RecentnError } from '../../shared/errors'
+import { performance } from '../../shared/platform'
 import type { QueueMemory } from '../queues/memory'
 import type { MessageToSend } from '../queues/rows'
-import { sendAll } from '../queues/send'
+import { sendAll } from '../queues/send/send'
 import { type ScheduleRow, scheduleColumns, scheduleRowOf } from './rows'
 
 /** Schedules of one round. */

@@ -1,16 +1,17 @@
 /** The consumers of a store: their options, and where their cursors are kept. `shared/consumer.ts` has the loop. No SQL. */
-import { RecentnError } from '../../errors'
+
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, option } from '../../fields/options'
 import { FORM, nameFaults, oneOf, PAGE_LIMIT, SIGNAL } from '../../fields/rules'
-import { isExpired, storedCursor } from '../../kit/cursor-steps'
-import type { Faults } from '../../kit/faults'
-import { handling, isHandling } from '../../kit/handling'
 import { Loop } from '../../kit/loop'
-import { within } from '../../kit/patience'
-import type { Change, Feeds } from '../../repositories/feeds/types'
-import { schemaFault } from '../../schema'
+import { handling, isHandling } from '../../kit/reentrancy'
+import { within } from '../../kit/time-limit'
 import { ConsumerLoop, type ConsumeSource } from '../../shared/consumer'
+import { isExpired, storedCursor } from '../../shared/cursor-steps'
+import { RecentnError } from '../../shared/errors'
+import type { Faults } from '../../shared/faults'
+import type { Change, Feeds } from '../../shared/feed-types'
+import { schemaFault } from '../../shared/schema'
 import type { ConsumeHandler, ConsumeOptions } from './types'
 
 const WAIT_SECONDS = 20

@@ -1,6 +1,7 @@
 /** The public shapes of the loops of consumers. */
-import type { ConsumeContext, ConsumeHandlingOptions } from '../../handling-shapes'
-import type { Change, ValueOptions } from '../../repositories/feeds/types'
+
+import type { Change, ValueOptions } from '../../shared/feed-types'
+import type { ConsumeContext, ConsumeHandlingOptions } from '../../shared/handling-shapes'
 
 export type { ConsumeContext }
 

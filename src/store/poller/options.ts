@@ -14,7 +14,7 @@ import {
   seconds,
 } from '../../fields/options'
 import { NAME, oneOf, SIGNAL, whole } from '../../fields/rules'
-import type { PollShape } from '../../repositories/polls/types'
+import type { PollShape } from '../../shared/poll-types'
 import type { PollHandler, PollOptions } from './types'
 
 const DEFAULT_BATCH = { min: 1, max: 1000 }

@@ -1,7 +1,8 @@
 /** How many rows a poller claims at a time, and what it reports. */
-import { Faults, guarded } from '../../kit/faults'
+
 import type { ClaimLimits } from '../../repositories/polls/claims'
 import type { PollPlan } from '../../repositories/polls/plan'
+import { Faults, guarded } from '../../shared/faults'
 import type { PollSettings } from './options'
 import type { PollOptions } from './types'
 

@@ -5,17 +5,17 @@
  * Invariants: a handler begins only while the claim of its row surely holds. Every claim that came in ends in exactly one
  * way: done, to be tried again, failed, given back, or lost.
  */
-import { RecentnError } from '../../errors'
+
 import { checkedStop } from '../../fields/options'
 import { Handlers } from '../../kit/handlers'
 import { Lease } from '../../kit/lease'
 import { Leases, type Unextended } from '../../kit/leases'
 import { Loop } from '../../kit/loop'
-import { outside } from '../../outside'
-import { delay, performance } from '../../real-time'
 import type { ClaimedRows, LoadedClaim } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
-import type { PollCounts } from '../../repositories/polls/types'
+import { RecentnError } from '../../shared/errors'
+import { delay, outside, performance } from '../../shared/platform'
+import type { PollCounts } from '../../shared/poll-types'
 import { type StopOptions, Stoppable } from '../../shared/running'
 import type { PollSettings } from './options'
 import { BatchSize, type PollerFaults } from './pace'

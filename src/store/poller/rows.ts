@@ -5,18 +5,19 @@
  * Each result is recorded in a transaction of its own, so that a crash loses only the results of the handlers that were
  * running. A result is not recorded when the claim is not held any more: another poller has the row, or will have it.
  */
-import { errorText } from '../../error-text'
-import { isPassing, RecentnError } from '../../errors'
-import { isUnrecoverable } from '../../failures'
-import { Pauses, retrySeconds } from '../../kit/backoff'
-import { handling, isHandling } from '../../kit/handling'
+
 import type { Lease } from '../../kit/lease'
 import type { Leases } from '../../kit/leases'
-import { sleep } from '../../kit/patience'
-import { performance } from '../../real-time'
+import { handling, isHandling } from '../../kit/reentrancy'
+import { sleep } from '../../kit/time-limit'
 import type { LoadedClaim, RowOutcome } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { LoadedRow } from '../../repositories/polls/rows'
+import { Pauses, retrySeconds } from '../../shared/backoff'
+import { errorText } from '../../shared/error-text'
+import { isPassing, RecentnError } from '../../shared/errors'
+import { isUnrecoverable } from '../../shared/failures'
+import { performance } from '../../shared/platform'
 import type { PollSettings } from './options'
 import type { PollerFaults } from './pace'
 import type { PollHandler, PollResult } from './types'

@@ -1,5 +1,5 @@
 /** The public shapes of pollers. */
-import type { PollCounts, PollShape } from '../../repositories/polls/types'
+import type { PollCounts, PollShape } from '../../shared/poll-types'
 import type { Around, Running } from '../../shared/running'
 
 /** What a handler gets beside its row. */

@@ -6,8 +6,8 @@
  * Invariant: one round runs at a time; what is written during a round is published by a round after it.
  */
 import { Loop } from '../../kit/loop'
-import { quietPauseMs, shareOf } from '../../kit/shared-look'
-import { performance } from '../../real-time'
+import { quietPauseMs, shareOf } from '../../kit/shared-poll'
+import { performance } from '../../shared/platform'
 import type { WorkCounts } from '../work-counts'
 
 export interface PublishingRound {

@@ -4,14 +4,14 @@
  * which feeds a fault was reported. No SQL.
  */
 import type { Session } from '../../database/engine'
-import type { Looks } from '../../kit/shared-look'
-import { performance } from '../../real-time'
+import type { Looks } from '../../kit/shared-poll'
+import type { Followed } from '../../repositories/feeds/follow-types'
 import { type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
 import { beginFollowed } from '../../repositories/feeds/heads'
 import type { FeedMemory } from '../../repositories/feeds/memory'
 import { hasPending, pendingRows, remindedRows } from '../../repositories/feeds/pending'
 import { type FeedRows, type Published, publishRows, rowsKey } from '../../repositories/feeds/publish'
-import type { Followed } from '../../repositories/feeds/types'
+import { performance } from '../../shared/platform'
 import { Stoppable } from '../../shared/running'
 import type { StoreLook } from '../look'
 import type { WorkCounts } from '../work-counts'

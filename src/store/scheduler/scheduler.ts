@@ -3,10 +3,11 @@
  * and those of other processes are seen within a minute. Any number of processes may run it. After a fault (the database is
  * away) each pause is longer, and the loop recovers by itself. No SQL.
  */
-import { safeMessage, safeText } from '../../error-text'
-import { RecentnError } from '../../errors'
+
 import { Loop } from '../../kit/loop'
 import type { TickRound } from '../../repositories/schedules/tick'
+import { safeMessage, safeText } from '../../shared/error-text'
+import { RecentnError } from '../../shared/errors'
 import type { BackgroundWork } from '../types'
 import type { WorkCounts } from '../work-counts'
 

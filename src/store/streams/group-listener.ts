@@ -6,9 +6,9 @@
  * beyond it is left out.
  */
 import { type ItemRow, itemOf } from '../../repositories/recent/rows'
-import type { GroupEvent, GroupWatch, WatchOptions } from '../../repositories/recent/types'
 import type { WatchedWindow } from '../../repositories/recent/watch'
 import { asRemoved, asReset } from '../../results/groups'
+import type { GroupEvent, GroupWatch, WatchOptions } from '../../shared/group-types'
 
 /** Bytes of waiting events from which on no more items are added: about the memory that one listener may cost. */
 const MAX_BYTES = 1024 * 1024

@@ -6,15 +6,16 @@
  * Invariant: one round at a time, and a pause after each that is as long as the round took: whatever is appended, the
  * streams take at most one connection, half of the time.
  */
-import { RecentnError } from '../../errors'
+
+import { isShared } from '../../kit/admission'
 import { Loop } from '../../kit/loop'
-import { isShared } from '../../kit/pending'
-import { quietPauseMs } from '../../kit/shared-look'
-import { performance } from '../../real-time'
+import { quietPauseMs } from '../../kit/shared-poll'
 import { chunksBySize } from '../../repositories/chunks'
 import type { ItemRow } from '../../repositories/recent/rows'
-import type { GroupWatch, WatchOptions } from '../../repositories/recent/types'
 import type { ItemPlace, WatchReads } from '../../repositories/recent/watch'
+import { RecentnError } from '../../shared/errors'
+import type { GroupWatch, WatchOptions } from '../../shared/group-types'
+import { performance } from '../../shared/platform'
 import { GroupListener } from './group-listener'
 import { type Leg, WatchedGroup } from './watched-group'
 

@@ -3,7 +3,7 @@
  * some, and again at once while there is more to delete. Any number of processes may sweep. No SQL.
  */
 import { Loop } from '../../kit/loop'
-import type { DueQuestion } from '../../repositories/question'
+import type { DueQuestion } from '../../repositories/poll-query'
 import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
 import type { StoreLook } from '../look'

@@ -4,12 +4,13 @@
  *
  * Invariant: every claim that a receive brought is passed on, with a lease that is counted from before the receive.
  */
-import { RecentnError } from '../../errors'
-import { mayHaveKilled } from '../../failures'
-import { Pauses } from '../../kit/backoff'
+
 import { Lease } from '../../kit/lease'
-import { clearTimeout, performance, setTimeout } from '../../real-time'
-import type { Message, Queues } from '../../repositories/queues/types'
+import { Pauses } from '../../shared/backoff'
+import { RecentnError } from '../../shared/errors'
+import { mayHaveKilled } from '../../shared/failures'
+import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import type { Message, Queues } from '../../shared/queue-types'
 
 const WAIT_SECONDS = 20
 const LONGEST_PAUSE_MS = 5000

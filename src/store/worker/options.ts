@@ -3,7 +3,7 @@ import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/fiel
 import { aBoolean, aFunction, anObject, type Bounds, backoffFaults, boundsOf, option } from '../../fields/options'
 import { MAX_VISIBILITY_SECONDS } from '../../fields/queues'
 import { nameFaults, SIGNAL, whole } from '../../fields/rules'
-import { type StandardSchema, schemaFault } from '../../schema'
+import { type StandardSchema, schemaFault } from '../../shared/schema'
 import type { Handler, WorkOptions } from './types'
 
 export interface WorkSettings {

@@ -1,6 +1,6 @@
 /** The public shapes of workers. */
-import type { WorkContext, WorkHandlingOptions } from '../../handling-shapes'
-import type { Message } from '../../repositories/queues/types'
+import type { WorkContext, WorkHandlingOptions } from '../../shared/handling-shapes'
+import type { Message } from '../../shared/queue-types'
 import type { Running, StopOptions } from '../../shared/running'
 
 export type { Running, StopOptions, WorkContext }

@@ -1,5 +1,5 @@
 import type { Store } from '../../../src/index'
-import type { Changes, ChangesOptions } from '../../../src/repositories/feeds/types'
+import type { Changes, ChangesOptions } from '../../../src/shared/feed-types'
 import { SOON_MS, soonMs } from '../../support/timing'
 import { type Context, eventually, refusal, sleep } from '../context'
 import { range, timed } from '../queues/tools'

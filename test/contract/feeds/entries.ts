@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { JsonText } from '../../../src/index'
-import type { Entry, NewEntry } from '../../../src/repositories/feeds/types'
+import type { Entry, NewEntry } from '../../../src/shared/feed-types'
 import { JSON_TEXTS, JSON_VALUES } from '../../support/json-values'
 import { type Context, refusal } from '../context'
 import { range } from '../queues/tools'

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { RecentnError, type Store } from '../../../src/index'
-import type { Changes } from '../../../src/repositories/feeds/types'
+import type { Changes } from '../../../src/shared/feed-types'
 import type { Context } from '../context'
 import { expectGrowing, feedTools, sweptFeeds, syncIdsOf, useForgetting } from './tools'
 

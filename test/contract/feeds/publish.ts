@@ -1,5 +1,5 @@
 import type { Store } from '../../../src/index'
-import type { Change } from '../../../src/repositories/feeds/types'
+import type { Change } from '../../../src/shared/feed-types'
 import { SOON_MS } from '../../support/timing'
 import { type Context, eventually, sleep } from '../context'
 import { range } from '../queues/tools'

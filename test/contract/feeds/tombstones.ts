@@ -1,5 +1,5 @@
 import type { Store } from '../../../src/index'
-import { real } from '../../../src/real-time'
+import { real } from '../../../src/shared/platform'
 import { type Context, eventually, refusal } from '../context'
 import { range } from '../queues/tools'
 import { feedTools, keysOf, knowledgeOf, sweptFeeds, useForgetting } from './tools'

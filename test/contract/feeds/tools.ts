@@ -1,6 +1,6 @@
 /** What the suites of feeds share: feeds of their own, reading one to its end, and what is read off its changes. */
 import { openStore, type Store, type Transaction } from '../../../src/index'
-import type { Change, Changes } from '../../../src/repositories/feeds/types'
+import type { Change, Changes } from '../../../src/shared/feed-types'
 import { sweepFeeds } from '../../support/opened'
 import { moment } from '../../support/timing'
 import type { Context } from '../context'

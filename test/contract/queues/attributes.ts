@@ -1,4 +1,4 @@
-import type { QueueSettings } from '../../../src/repositories/queues/types'
+import type { QueueSettings } from '../../../src/shared/queue-types'
 import { QUEUE_DEFAULTS } from '../../support/queue-defaults'
 import { type Context, refusal } from '../context'
 import { bodiesOf, handlesOf, queueTools } from './tools'

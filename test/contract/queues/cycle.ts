@@ -1,5 +1,5 @@
 import type { Store } from '../../../src/index'
-import type { Message } from '../../../src/repositories/queues/types'
+import type { Message } from '../../../src/shared/queue-types'
 import type { Context } from '../context'
 import { bodiesOf, byNumber, handlesOf, messageIds, queueTools, range } from './tools'
 

@@ -1,4 +1,4 @@
-import type { PeekedMessage } from '../../../src/repositories/queues/types'
+import type { PeekedMessage } from '../../../src/shared/queue-types'
 import type { Context } from '../context'
 import { queueTools } from './tools'
 

@@ -1,4 +1,4 @@
-import type { Message } from '../../../src/repositories/queues/types'
+import type { Message } from '../../../src/shared/queue-types'
 import type { Context } from '../context'
 import { bodiesOf, handlesOf, queueTools, range } from './tools'
 

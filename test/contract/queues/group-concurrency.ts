@@ -1,5 +1,5 @@
 import type { Store } from '../../../src/index'
-import type { Message, QueueSettings, SendOptions } from '../../../src/repositories/queues/types'
+import type { Message, QueueSettings, SendOptions } from '../../../src/shared/queue-types'
 import { type Context, refusal, sleep } from '../context'
 import { transactionTools } from '../store/transaction-tools'
 import { expectPlaces } from './group-places'

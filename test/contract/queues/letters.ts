@@ -1,4 +1,4 @@
-import type { MessageCounts, QueueSettings } from '../../../src/repositories/queues/types'
+import type { MessageCounts, QueueSettings } from '../../../src/shared/queue-types'
 import { innerOf } from '../../../src/store/inner'
 import type { Context } from '../context'
 import { handlesOf, messageIds, queueTools } from './tools'

@@ -1,5 +1,5 @@
 /** The attributes of messages: short texts that go with a message wherever it goes. */
-import type { Attributes } from '../../../src/repositories/queues/types'
+import type { Attributes } from '../../../src/shared/queue-types'
 import { type Context, refusal } from '../context'
 import { handlesOf, queueTools, range } from './tools'
 

@@ -1,4 +1,4 @@
-import type { MessagePage, MessageState, PeekedMessage } from '../../../src/repositories/queues/types'
+import type { MessagePage, MessageState, PeekedMessage } from '../../../src/shared/queue-types'
 import { type Context, eventually, refusal } from '../context'
 import { statementsOf } from '../statements'
 import { bodiesOf, byNumber, handlesOf, messageIds, queueTools, STATES } from './tools'

@@ -1,4 +1,4 @@
-import type { ReceiveOptions } from '../../../src/repositories/queues/types'
+import type { ReceiveOptions } from '../../../src/shared/queue-types'
 import { type Context, refusal } from '../context'
 import { bodiesOf, byNumber, handlesOf, messageIds, queueTools, range } from './tools'
 

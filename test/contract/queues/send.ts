@@ -1,4 +1,4 @@
-import type { NewMessage, SendOptions } from '../../../src/repositories/queues/types'
+import type { NewMessage, SendOptions } from '../../../src/shared/queue-types'
 import { type Context, refusal } from '../context'
 import { bodiesOf, byNumber, messageIds, queueTools, range } from './tools'
 

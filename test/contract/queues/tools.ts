@@ -1,5 +1,5 @@
 /** What the suites of queues share: queues of their own, messages with the bodies 1, 2, 3 …, and what is read off them. */
-import type { Message, MessageState, QueueSettings, SendOptions } from '../../../src/repositories/queues/types'
+import type { Message, MessageState, QueueSettings, SendOptions } from '../../../src/shared/queue-types'
 import { timed } from '../../support/timing'
 import type { Context } from '../context'
 

@@ -1,5 +1,5 @@
 import type { Store } from '../../../src/index'
-import type { Message } from '../../../src/repositories/queues/types'
+import type { Message } from '../../../src/shared/queue-types'
 import { soonMs } from '../../support/timing'
 import { type Context, refusal, sleep } from '../context'
 import { statementsOf } from '../statements'

@@ -1,5 +1,5 @@
 /** One item, read by its id: it is there exactly while the window shows it. */
-import { JsonText } from '../../../src/json'
+import { JsonText } from '../../../src/shared/json'
 import { type Context, refusal } from '../context'
 
 export function describeItem(context: Context): void {

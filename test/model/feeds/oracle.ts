@@ -3,7 +3,7 @@
  * value and the number that it was published with, or none while it waits; where a reader stands is the last number it
  * has read and the step in which it began at 0. Slow and obvious on purpose.
  */
-import type { Change } from '../../../src/repositories/feeds/types'
+import type { Change } from '../../../src/shared/feed-types'
 import type { FeedName, Write } from './operations'
 
 export const KEPT_SECONDS = 1000

@@ -1,8 +1,8 @@
 /** A write of the model on a store, or inside a transaction: what it answers, in the form the oracle has. */
 import type { EntityManager } from 'typeorm'
 import { RecentnError } from '../../../src/index'
-import type { Feeds, NewEntry, RepublishSelection } from '../../../src/repositories/feeds/types'
 import type { Sequences } from '../../../src/repositories/sequences'
+import type { Feeds, NewEntry, RepublishSelection } from '../../../src/shared/feed-types'
 import { type FeedName, KEYS, type Write } from './operations'
 import { liveIn, type World } from './oracle'
 

@@ -2,7 +2,7 @@
  * A consumer as the documentation has it: it reads from its cursor, does its work (here a map of the values), keeps the
  * cursor it was given, and starts over at 0 with nothing when it is told that its cursor has expired.
  */
-import type { Changes, ChangesOptions, Consumer } from '../../../src/repositories/feeds/types'
+import type { Changes, ChangesOptions, Consumer } from '../../../src/shared/feed-types'
 import type { FeedName, Read, ReaderName } from './operations'
 import { changesAfter, isExpired, liveIn, moveCursor, type Position, START, type World } from './oracle'
 import { codeOr, type Names, type Target } from './perform'

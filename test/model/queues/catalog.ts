@@ -1,5 +1,5 @@
 /** Making, changing and dropping queues in the model. */
-import type { QueueSettings } from '../../../src/repositories/queues/types'
+import type { QueueSettings } from '../../../src/shared/queue-types'
 import type { Oracle, OracleQueue } from './oracle'
 import { expectRefusal, expectSame } from './same'
 import type { View } from './view'

@@ -1,5 +1,5 @@
 /** The receipt handles of a run, those that are good and those that are not any more, and what settling by them answers. */
-import type { FailedReceipt } from '../../../src/repositories/queues/types'
+import type { FailedReceipt } from '../../../src/shared/queue-types'
 import type { HandleShape, SimpleOperation } from './operations'
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'
 import { expectPlaces, settleOthers } from './places'

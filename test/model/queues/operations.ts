@@ -4,7 +4,7 @@
  * over minutes before one of its multiples, so that the seconds that a run takes change nothing.
  */
 import fc from 'fast-check'
-import type { MessageState, QueueSettings, SendOptions } from '../../../src/repositories/queues/types'
+import type { MessageState, QueueSettings, SendOptions } from '../../../src/shared/queue-types'
 
 export const QUEUES = ['a', 'b', 'dead'] as const
 export const TICK_SECONDS = 320

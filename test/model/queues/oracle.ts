@@ -2,7 +2,7 @@
  * What queues must answer, computed with plain arrays from the words of the contract alone: a list of queues, a list of
  * messages, and a clock that only jumps. In what order messages are handed out is in line.ts. Slow and obvious on purpose.
  */
-import type { MessageState, QueueSettings } from '../../../src/repositories/queues/types'
+import type { MessageState, QueueSettings } from '../../../src/shared/queue-types'
 import { QUEUE_DEFAULTS } from '../../support/queue-defaults'
 import { givePlaces, hasPlace, isLimited, type OpenPlaces } from './places'
 

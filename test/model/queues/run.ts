@@ -1,6 +1,6 @@
 /** One run of the model: each operation on the store and on the oracle, and after each all that can be seen compared. */
 import type { Store } from '../../../src/index'
-import type { QueueSettings, Queues } from '../../../src/repositories/queues/types'
+import type { QueueSettings, Queues } from '../../../src/shared/queue-types'
 import { dropOn, ensureOn, pauseOn, putOn, updateOn } from './catalog'
 import { Handles } from './handles'
 import { expectFirst } from './line'

@@ -1,5 +1,5 @@
 /** Sends of the model: what a batch must answer, with those in it that are refused or that another message stands for. */
-import type { NewMessage, SendOptions } from '../../../src/repositories/queues/types'
+import type { NewMessage, SendOptions } from '../../../src/shared/queue-types'
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'
 import { freePlaces, isLimited } from './places'
 import { expectRefusal, expectSame } from './same'

@@ -1,6 +1,6 @@
 /** What a user can see of queues, beside what the oracle says: every message in every state, attributes and counts. */
 import { isDeepStrictEqual } from 'node:util'
-import type { MessageState, PeekedMessage, QueueStatus, Queues } from '../../../src/repositories/queues/types'
+import type { MessageState, PeekedMessage, QueueStatus, Queues } from '../../../src/shared/queue-types'
 import { expectLine } from './line'
 import { QUEUES, STATES } from './operations'
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'

@@ -1,0 +1,148 @@
+/**
+ * One look for all who wait for what others do: each part asks its questions, and one call of `ask` answers those of all.
+ * A part that has had news lately is looked for often; the longer it has been quiet, the less often. Nobody looks while
+ * nobody waits. Owns when the next look is. No SQL, no lock.
+ *
+ * Invariant: one look at a time. A look that fails calls `failed` of its parts, so that each finds the fault, or its end, by
+ * itself.
+ */
+import { performance } from '../shared/platform'
+import { Loop } from './loop'
+
+export interface LookingPart<Question, Answer> {
+  /** What it waits for news of; none while it waits for nothing. */
+  topics: () => readonly string[]
+  question: (topic: string) => Question
+  /** True: there is news. */
+  answered: (topic: string, answer: Answer) => boolean
+  failed: () => void
+  /** The least time between two looks. */
+  leastMs: () => number
+}
+
+export interface SharedLookOptions<Question, Answer> {
+  ask: (questions: readonly Question[]) => Promise<Answer[]>
+}
+
+/** A part that takes part in the look. */
+export interface Looks {
+  /** It has begun to wait: the next look comes after the least time. */
+  begin(): void
+  /** It has had news by another way. */
+  news(): void
+}
+
+/** Time between two looks when there has been no news for some seconds, and for a minute and a half or longer. */
+const [QUIET_MS, LONG_QUIET_MS] = [500, 900]
+/** Part of the time since the last news: after a long quiet time a little more delay matters less. */
+const [QUIET_SHARE, LONG_QUIET_SHARE] = [0.1, 0.01]
+/** How long a part waits that had its last news then: the longer it has been quiet, the longer. */
+export function quietPauseMs(newsAt: number, longestMs: number): number {
+  return Math.min(longestMs, (performance.now() - newsAt) * QUIET_SHARE)
+}
+
+/** A look takes at most this part (1 / 20) of the time, so that very many questions are asked less often … */
+const LOOK_SHARE = 20
+/** … but at least once in this time. */
+const LONGEST_MS = 1000
+/** The pause that follows from the time of the last look. */
+export const shareOf = (tookMs: number): number => Math.min(tookMs * LOOK_SHARE, LONGEST_MS)
+
+const FAULT_PAUSES = { firstMs: 250, longestMs: 1000 }
+
+export class SharedLook<Question, Answer> {
+  readonly #ask: SharedLookOptions<Question, Answer>['ask']
+  readonly #parts = new Set<Part<Question, Answer>>()
+  readonly #loop: Loop
+  #tookMs = 0
+
+  constructor({ ask }: SharedLookOptions<Question, Answer>) {
+    this.#ask = ask
+    this.#loop = new Loop({ round: () => this.#round(), faultPauses: FAULT_PAUSES, keepsAlive: false })
+  }
+
+  join(part: LookingPart<Question, Answer>): Looks {
+    const joined = new Part(part)
+    this.#parts.add(joined)
+    return {
+      begin: () => {
+        joined.at = Math.min(joined.at, performance.now() + joined.pauseMs(this.#tookMs))
+        this.#loop.wake(joined.at - performance.now())
+      },
+      news: () => {
+        joined.newsAt = performance.now()
+      },
+    }
+  }
+
+  /** Resolves when no look runs; no other begins. */
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  async #round(): Promise<number | null> {
+    const now = performance.now()
+    // Those who would look soon look now, so that in quiet times all share one statement.
+    const due = [...this.#parts].filter((part) => part.at - now <= part.pauseMs(this.#tookMs) / 2)
+    const asked = due.map((part) => ({ part, topics: part.begun() })).filter(({ topics }) => topics.length > 0)
+    try {
+      const answers = await this.#answers(asked.flatMap(({ part, topics }) => topics.map(part.question)))
+      for (const { part, topics } of asked) part.answered(topics, answers.splice(0, topics.length))
+    } catch (error) {
+      for (const { part } of asked) part.failed()
+      throw error
+    } finally {
+      for (const { part } of asked) part.ended(this.#tookMs)
+    }
+    let next = Number.POSITIVE_INFINITY
+    for (const { at } of this.#parts) next = Math.min(next, at)
+    return next === Number.POSITIVE_INFINITY ? null : Math.max(0, next - performance.now())
+  }
+
+  async #answers(questions: readonly Question[]): Promise<Answer[]> {
+    const since = performance.now()
+    if (questions.length === 0) return []
+    const answers = await this.#ask(questions)
+    this.#tookMs = performance.now() - since
+    return answers
+  }
+}
+
+/** When one part is looked for next. */
+class Part<Question, Answer> {
+  /** Of its next look, as `performance.now` counts; infinity while it waits for nothing. */
+  at = Number.POSITIVE_INFINITY
+  newsAt = performance.now()
+
+  constructor(private readonly part: LookingPart<Question, Answer>) {}
+
+  pauseMs(tookMs: number): number {
+    const leastMs = this.part.leastMs()
+    const longQuietMs = Math.min(LONG_QUIET_MS, (performance.now() - this.newsAt) * LONG_QUIET_SHARE)
+    return Math.max(quietPauseMs(this.newsAt, QUIET_MS), longQuietMs, leastMs, shareOf(tookMs))
+  }
+
+  get question(): (topic: string) => Question {
+    return this.part.question
+  }
+
+  begun(): readonly string[] {
+    this.at = Number.POSITIVE_INFINITY
+    return this.part.topics()
+  }
+
+  answered(topics: readonly string[], answers: readonly Answer[]): void {
+    for (const [index, topic] of topics.entries()) {
+      if (this.part.answered(topic, answers[index] as Answer)) this.newsAt = performance.now()
+    }
+  }
+
+  failed(): void {
+    this.part.failed()
+  }
+
+  /** Until the next look. */
+  ended(tookMs: number): void {
+    this.at = Math.min(this.at, performance.now() + this.pauseMs(tookMs))
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * An answer that is kept for a while, because it is expensive: all callers meanwhile get the same. The longer it takes to
+ * find, the longer it is kept, so that at most a small part of the time goes into it. Owns the answer; no SQL.
+ */
+import { outside, performance } from '../shared/platform'
+
+/** An answer may be 5 s old; some of that time is for finding it. */
+const FRESH_MS = 4000
+/** At most one part in this many of the time is spent finding it. */
+const SHARE = 20
+
+export class Kept<T> {
+  #until = Number.NEGATIVE_INFINITY
+  #answer: Promise<T> | null = null
+
+  /** The answer, or what `find` finds now. */
+  get(find: () => Promise<T>): Promise<T> {
+    const since = performance.now()
+    if (this.#answer && since < this.#until) return this.#answer
+    const answer = outside(find)
+    this.#answer = answer
+    this.#until = Number.POSITIVE_INFINITY
+    answer.then(
+      () => {
+        this.#until = since + Math.max(FRESH_MS, (performance.now() - since) * SHARE)
+      },
+      () => {
+        this.#answer = null
+      },
+    )
+    return answer
+  }
+}

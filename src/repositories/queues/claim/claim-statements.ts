@@ -1,0 +1,61 @@
+/**
+ * The statements of a claim: it marks the next messages with its number, and another statement, sent with it, reads what it
+ * got. Before them, where that is needed, a reminder of when the claim has expired.
+ */
+import type { Parameter, Reader, Row, Statement } from '../../../database/engine'
+import type { QueueHead } from '../heads'
+import { type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE } from '../rows'
+import { NO_RECEIPT } from '../settle/receipts'
+import { claimSets } from '../settle/transitions'
+import type { ClaimPlace } from './claim-place'
+
+export interface ClaimRequest {
+  head: QueueHead
+  limit: number
+  visibilityTimeoutSeconds: number | undefined
+  /** Where to begin; null for the very first message. */
+  from: ClaimPlace | null
+}
+
+type Words = Pick<Reader, 'engine' | 'tables'>
+
+/**
+ * The ids that a claim takes. A head that has changed since it was read takes none. What differs between claims is a
+ * parameter, so that SQLite prepares the statement once.
+ */
+export function chooseSql({ engine, tables }: Words, { head, limit, from }: ClaimRequest): Statement {
+  const since = from === null ? '' : ' AND sort_major = ? AND sort_minor >= ?'
+  const place: Parameter[] = from === null ? [] : [from.major, from.minor]
+  const sql =
+    `SELECT id FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
+    `WHERE queue_id = ? AND state = ${STATE.ready}${since} ` +
+    `AND (SELECT version FROM ${tables.queues} WHERE id = ?) = ? ` +
+    `ORDER BY ${claimOrder(tables)} LIMIT ?${engine.forNext}`
+  return { sql, parameters: [head.id, ...place, head.id, head.version, limit] }
+}
+
+/** The claim: the statement that docs/sql.md shows. */
+export function claimSql(words: Words, now: string, request: ClaimRequest, claimNumber: number): Statement {
+  const { engine, tables } = words
+  const sets = claimSets(engine, now, request.head, request.visibilityTimeoutSeconds, claimNumber)
+  return engine.updateChosen(tables.queueMessages, chooseSql(words, request), sets)
+}
+
+/** The messages of a claim. Without `lookAtMs`, all messages in flight of the queue are searched. */
+export function readSql({ engine, tables }: Words, { id }: QueueHead, claimNumber: number, lookAtMs?: string): string {
+  const at = lookAtMs === undefined ? '' : ` AND sort_major = ${lookAtMs}`
+  return (
+    `SELECT ${messageColumns(engine)} FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
+    `WHERE queue_id = ${id} AND state = ${STATE.inFlight}${at} AND sort_minor = ${claimNumber} ` +
+    `AND receipt <> '${NO_RECEIPT}'`
+  )
+}
+
+/** In the order in which they were ready. */
+export function claimedIn(rows: readonly Row[]): ClaimedRow[] {
+  return rows.map(claimedOf).sort(byTurn)
+}
+
+function byTurn(a: ClaimedRow, b: ClaimedRow): number {
+  return b.priority - a.priority || a.virtualStart - b.virtualStart || (a.id < b.id ? -1 : 1)
+}

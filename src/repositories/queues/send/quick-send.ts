@@ -1,0 +1,176 @@
+/**
+ * Sending plain messages: of one queue and priority, without a group or anything else that needs a look at other rows. The
+ * text of their INSERT is written in one pass.
+ *
+ * Where statements can share a round trip, a few messages are inserted before it is known whether the queue is still as it
+ * was last seen. If it is not, or a group is ahead of them, the messages are deleted again, and sent in the usual way.
+ *
+ * Order of the locks: the queue's head (shared), the messages, which are new, and with the commit their flow.
+ */
+import type { Parameter, Statement, StatementAnswer, Tx } from '../../../database/engine'
+import { SentResult } from '../../../results/queues'
+import type { Sent } from '../../../shared/queue-types'
+import { chunksOf } from '../../chunks'
+import { openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
+import { CYCLED, type HeldHeads, heldHeads, holdHeadsSql, type QueueHead } from '../heads'
+import type { QueueMemory } from '../memory'
+import {
+  insertChunks,
+  insertedColumns,
+  MAX_IDS,
+  type MessageToSend,
+  type SendRequest,
+  STATE,
+  textsOf,
+  urgencyOf,
+} from '../rows'
+import { idsOf, returningIds } from './ids'
+
+/** The time of the transaction and where its messages begin, which the statements of one packet cannot be given. */
+const NOW = '@recentn_now'
+const START = '@recentn_start'
+
+/** Of more messages the time counts that the server needs to read the statement, and not the round trip. */
+const MAX_MESSAGES = 200
+const MAX_UNITS = 64 * 1024
+
+/** Messages of one queue and priority that need nothing but a start. */
+export interface PlainBatch {
+  /** As it was last seen. */
+  head: QueueHead
+  level: UngroupedLevel
+  messages: readonly MessageToSend[]
+}
+
+/** The messages of the requests; null if some of them need more, or it is not known how their queue is. */
+export function plainBatch(memory: QueueMemory, requests: readonly SendRequest[]): PlainBatch | null {
+  const queue = requests[0]?.queue as string
+  const head = memory.known(queue)
+  if (head === undefined || head.maxMessages > 0) return null
+  const messages: MessageToSend[] = []
+  for (const request of requests) {
+    if (request.queue !== queue) return null
+    for (const row of request.rows) {
+      const { messageGroup, dedupId, visibilityTimeoutSeconds, delayMs } = row
+      const isPlain = messageGroup === null && dedupId === null && visibilityTimeoutSeconds === null && delayMs === 0
+      if (!isPlain || row.priority !== requests[0]?.rows[0]?.priority) return null
+      messages.push(row)
+    }
+  }
+  const [first] = messages
+  return first === undefined ? null : { head, level: { queueId: head.id, priority: first.priority }, messages }
+}
+
+/** For each request its messages, sent in one round trip; null if they are to be sent in the usual way. */
+export async function sendQuickly(
+  tx: Tx,
+  memory: QueueMemory,
+  requests: readonly SendRequest[],
+  { head, level, messages }: PlainBatch,
+): Promise<Sent[][] | null> {
+  const isSmall = messages.length <= MAX_MESSAGES && unitsOf(messages) <= MAX_UNITS
+  if (!isSmall || !tx.gathers || !memory.mayBeQuick(head.id)) return null
+  const least = memory.reserveStarts(level, messages.length)
+  const [heads, , inserted] = (await tx.together([
+    holdWithStart(tx, head, openStartSql(tx, level, least)),
+    { sql: `SET ${NOW} = ${tx.now}, ${START} = ${tx.engine.lastRemembered}`, parameters: [] },
+    insertSql(tx, head, messages, NOW, (index) => `${START} + ${index}`),
+  ])) as [StatementAnswer, unknown, StatementAnswer]
+  const { heads: found, stride } = heldHeads(heads.rows)
+  const [held] = found
+  const start = Number(heads.rows[0]?.start ?? NO_START)
+  if (held?.id !== head.id || held.maxMessages > 0 || held.cycled !== head.cycled || start === NO_START) {
+    memory.notQuick(head.id)
+    for (const some of chunksOf(insertedIds(tx, inserted, messages.length), MAX_IDS)) {
+      // MariaDB would otherwise scan a small table, and wait for rows that others have locked.
+      const messages = `${tx.tables.queueMessages}${tx.engine.useIndex('PRIMARY')}`
+      await tx.later(`DELETE ${tx.tables.queueMessages} FROM ${messages} WHERE id IN (${some.join(', ')})`)
+    }
+    return null
+  }
+  await passAll(tx, memory, { head: held, level, messages }, start)
+  return sentBy(requests, idsOf(tx, inserted, messages.length, stride))
+}
+
+/** The same where the head is held; null if it is not known where the messages begin. */
+export async function sendPlainly(
+  tx: Tx,
+  memory: QueueMemory,
+  requests: readonly SendRequest[],
+  { head: { id }, level, messages }: PlainBatch,
+  { heads: [head], nowMs, start, stride }: HeldHeads,
+): Promise<Sent[][] | null> {
+  if (head?.id !== id || head.maxMessages > 0 || start === null) return null
+  const ids: bigint[] = []
+  for (const chunk of insertChunks(messages, (message) => message)) {
+    const first = start + ids.length
+    const insert = insertSql(tx, head, chunk, String(nowMs), (index) => String(first + index))
+    const [inserted] = (await tx.together([insert])) as [StatementAnswer]
+    for (const id of idsOf(tx, inserted, chunk.length, stride)) ids.push(id)
+  }
+  await passAll(tx, memory, { head, level, messages }, start)
+  return sentBy(requests, ids)
+}
+
+/** The messages are inserted: writes where they end, and wakes receivers after the commit. */
+async function passAll(
+  tx: Tx,
+  memory: QueueMemory,
+  { head, level, messages }: PlainBatch,
+  start: number,
+): Promise<void> {
+  const end = start + messages.length
+  await passStarts(tx, level, end)
+  memory.startsPassed(level, end)
+  memory.becameReady(tx, [{ head, priority: level.priority, start }])
+}
+
+function sentBy(requests: readonly SendRequest[], ids: readonly bigint[]): Sent[][] {
+  let at = 0
+  return requests.map(({ rows }) => rows.map(() => new SentResult(ids[at++] as bigint, true)))
+}
+
+/** SQL: the ids, also where no head has said how far apart they are. */
+function insertedIds(tx: Tx, inserted: StatementAnswer, count: number): (bigint | string)[] {
+  if (tx.engine.returnsIds) return idsOf(tx, inserted, count, 1n)
+  const first = tx.engine.firstId(inserted.insertId, count)
+  return Array.from({ length: count }, (_, index) => `${first} + ${index} * ${tx.engine.idStride}`)
+}
+
+function unitsOf(messages: readonly MessageToSend[]): number {
+  return messages.reduce((sum, message) => sum + textsOf(message), 0)
+}
+
+/** No messages have it: the row of a flow begins with the first of them. */
+const NO_START = 0
+
+/** Holds the head, and remembers where the messages begin. */
+function holdWithStart(tx: Tx, { queue }: QueueHead, { sql, parameters }: Statement): Statement {
+  return holdHeadsSql(tx, [queue], {
+    sql: `${tx.engine.remembered(`COALESCE((${sql}), ${NO_START})`)} AS start`,
+    parameters,
+  })
+}
+
+/** `now` and what `startAt` gives are SQL. */
+function insertSql(
+  { engine, tables }: Tx,
+  { id, cycled }: QueueHead,
+  messages: readonly MessageToSend[],
+  now: string,
+  startAt: (index: number) => string,
+): Statement {
+  const priority = messages[0]?.priority ?? 0
+  const before = `(${id}, ${STATE.ready}, ${urgencyOf(priority)}, `
+  const after = `, ${cycled === CYCLED.not ? 0 : id}, ${now}, ${now}, ${priority}, `
+  const { columns, withOwn } = insertedColumns(messages)
+  const parameters: Parameter[] = []
+  const rows = messages.map((message, index) => {
+    const start = startAt(index)
+    const own = engine.list(withOwn([], message))
+    for (const value of own.parameters) parameters.push(value)
+    return `${before}${start}, ${start}${after}${own.sql})`
+  })
+  const sql = `INSERT INTO ${tables.queueMessages} (${columns}) VALUES ${rows.join(', ')}`
+  return { sql: returningIds(engine, sql), parameters }
+}

@@ -1,0 +1,252 @@
+/**
+ * Sending: the messages of many requests in one transaction, each request all or nothing.
+ *
+ * Order of the locks: the queues' heads (shared), dedup ids, message groups with places, flows (each sorted). The messages themselves are new, so that
+ * flows may come behind them, too, with the commit.
+ */
+import type { Parameter, Session, Statement, StatementAnswer, Tx } from '../../../database/engine'
+import { SentResult } from '../../../results/queues'
+import { RecentnError } from '../../../shared/errors'
+import type { Sent } from '../../../shared/queue-types'
+import { groupedBy } from '../../chunks'
+import { leaveMark, type Writer } from '../../writers'
+import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
+import { enterGroups, makeNextReady } from '../groups/places'
+import { CYCLED, type HeldHeads, holdHeads, isLimited, lowerShortest, type QueueHead } from '../heads'
+import type { QueueMemory } from '../memory'
+import { blockedPlace, insertChunks, insertedColumns, type SendRequest, STATE, textsOf, urgencyOf } from '../rows'
+import { admit, type OutgoingMessage } from './admission'
+import { saveDedups } from './dedups'
+import { idsOf, returningIds } from './ids'
+import { type PlainBatch, plainBatch, sendPlainly, sendQuickly } from './quick-send'
+
+/** Messages of a request that is worth a lane of its own. */
+const LARGE = 100
+
+/** Requests of one queue go through one lane. Large ones take turns in all lanes: while one is inserted, the next is written. */
+export function keyOfSend(memory: QueueMemory, { queue, rows }: SendRequest): string | number {
+  return rows.length < LARGE ? queue : memory.nextTurn()
+}
+
+export function sizeOfSend({ rows }: SendRequest): { items: number; bytes: number } {
+  return { items: rows.length, bytes: rows.reduce((sum, row) => sum + textsOf(row), 0) }
+}
+
+/** Sends the messages of one request, all or nothing. */
+export async function sendAlone(session: Session, memory: QueueMemory, request: SendRequest): Promise<Sent[]> {
+  const [outcome] = await session.write((tx) => sendAll(tx, memory, [request]))
+  if (outcome instanceof RecentnError) throw outcome
+  return outcome as Sent[]
+}
+
+/** `sendAll` as a group commit runs it: in a transaction of its own, with the mark of the batch. */
+export function sendBatch(memory: QueueMemory) {
+  return async (
+    tx: Tx,
+    requests: readonly SendRequest[],
+    { writer }: { writer: Writer },
+  ): Promise<(Sent[] | RecentnError)[]> => {
+    await leaveMark(tx, writer)
+    return sendAll(tx, memory, requests, true)
+  }
+}
+
+/**
+ * Sends the messages of many requests: for each request what became of its messages, or why nothing was sent. `isOwn`: the
+ * transaction is for this alone, and sees what others have committed meanwhile.
+ */
+export async function sendAll(
+  tx: Tx,
+  memory: QueueMemory,
+  requests: readonly SendRequest[],
+  isOwn = false,
+): Promise<(Sent[] | RecentnError)[]> {
+  const outcomes = await sendEach(tx, memory, requests, isOwn)
+  const sent = outcomes.flatMap((outcome) => (outcome instanceof RecentnError ? [] : outcome))
+  const count = sent.filter((one) => one.sent).length
+  tx.afterCommit(memory.counting('messagesSent', count))
+  if (count < sent.length) tx.afterCommit(memory.counting('messagesDeduplicated', sent.length - count))
+  return outcomes
+}
+
+/** In the cheapest of the ways that these requests allow. */
+async function sendEach(
+  tx: Tx,
+  memory: QueueMemory,
+  requests: readonly SendRequest[],
+  isOwn: boolean,
+): Promise<(Sent[] | RecentnError)[]> {
+  const plain = tx.engine.remembers ? plainBatch(memory, requests) : null
+  const quick = plain && (await sendQuickly(tx, memory, requests, plain))
+  if (quick !== null) return quick
+  const open = isOwn ? plain : null
+  const queues = [...new Set(requests.map(({ queue }) => queue))]
+  const held = await holdHeads(tx, queues, open ? startOf(tx, memory, open) : undefined)
+  for (const head of held.heads) memory.learn(head)
+  const plainly = open && (await sendPlainly(tx, memory, requests, open, held))
+  return plainly ?? sendFully(tx, memory, requests, held, isOwn)
+}
+
+/** Messages of any kind, whose queues' heads are held. */
+async function sendFully(
+  tx: Tx,
+  memory: QueueMemory,
+  requests: readonly SendRequest[],
+  held: HeldHeads,
+  isOwn: boolean,
+): Promise<(Sent[] | RecentnError)[]> {
+  const { nowMs } = held
+  const heads = new Map(held.heads.map((head) => [head.queue, head]))
+  const { outcomes, dedups } = await admit(tx, requests, heads, nowMs)
+  const toInsert = outcomes.flatMap((outcome) =>
+    outcome instanceof RecentnError ? [] : outcome.filter(({ sent }) => sent),
+  )
+  await lowerAll(tx, toInsert)
+  await remindOfDelayed(tx, memory, toInsert)
+  const given = await enterGroups(tx, toInsert)
+  for (const index of given.blocked) (toInsert[Number(index)] as OutgoingMessage).isBlocked = true
+  const ready = toInsert.filter(({ row, isBlocked }) => row.delayMs === 0 && !isBlocked)
+  const passed = isOwn ? await giveOpenStarts(tx, memory, ready) : null
+  if (passed === null) await giveStarts(tx, ready)
+  await insertMessages(tx, toInsert, held)
+  await saveDedups(tx, dedups, nowMs)
+  for (const { level, end } of passed ?? []) await passStarts(tx, level, end)
+  await makeNextReady(tx, given, memory)
+  memory.becameReady(
+    tx,
+    ready.map(({ head, row, start }) => ({ head, priority: row.priority, start })),
+  )
+  return outcomes.map((outcome) =>
+    outcome instanceof RecentnError
+      ? outcome
+      : outcome.map(({ id, first, sent }) => new SentResult(first?.id ?? id, sent)),
+  )
+}
+
+/** Queues and priorities of one batch: with more of them it costs less to take their starts by the locks. */
+const MAX_LEVELS = 2
+
+/**
+ * Gives starts without a lock; what is returned is to be passed behind the messages, in that order. Null where messages have
+ * groups, or a group is ahead of those without one.
+ */
+async function giveOpenStarts(
+  tx: Tx,
+  memory: QueueMemory,
+  ready: readonly OutgoingMessage[],
+): Promise<{ level: UngroupedLevel; end: number }[] | null> {
+  if (!tx.engine.remembers || ready.some(({ row }) => row.messageGroup !== null)) return null
+  const levels = levelsOf(ready)
+  if (levels.length > MAX_LEVELS) return null
+  const starts = await openStarts(tx, memory, levels)
+  if (starts.includes(null)) return null
+  return levels.map(({ level, messages }, index) => {
+    const start = starts[index] as number
+    for (const [nth, message] of messages.entries()) message.start = start + nth
+    const end = start + messages.length
+    memory.startsPassed(level, end)
+    return { level, end }
+  })
+}
+
+/** Where the messages of each level begin; null where a group is ahead of them. */
+async function openStarts(tx: Tx, memory: QueueMemory, levels: readonly OpenLevel[]): Promise<(number | null)[]> {
+  const answers = await tx.together(
+    levels.map(({ level, messages }) => openStartSql(tx, level, memory.reserveStarts(level, messages.length))),
+  )
+  return answers.map(({ rows: [row] }) => (row ? Number(row.start) : null))
+}
+
+/** The column that says where the messages begin. */
+function startOf(tx: Tx, memory: QueueMemory, { level, messages }: PlainBatch): Statement {
+  const { sql, parameters } = openStartSql(tx, level, memory.reserveStarts(level, messages.length))
+  return { sql: `(${sql}) AS start`, parameters }
+}
+
+/** Messages without a group of one queue and priority. */
+interface OpenLevel {
+  level: UngroupedLevel
+  messages: OutgoingMessage[]
+}
+
+/** In the order in which their flows are locked. */
+function levelsOf(ready: readonly OutgoingMessage[]): OpenLevel[] {
+  const byLevel = groupedBy(ready, ({ head, row }) => `${head.id}/${row.priority}`)
+  const levels = [...byLevel.values()].map((messages) => {
+    const { head, row } = messages[0] as OutgoingMessage
+    return { level: { queueId: head.id, priority: row.priority }, messages }
+  })
+  return levels.sort(({ level: a }, { level: b }) =>
+    a.queueId === b.queueId ? b.priority - a.priority : a.queueId < b.queueId ? -1 : 1,
+  )
+}
+
+async function giveStarts(tx: Tx, ready: readonly OutgoingMessage[]): Promise<void> {
+  const starts = await assignStarts(
+    tx,
+    ready.map(({ head, row }) => ({ queueId: head.id, priority: row.priority, messageGroup: row.messageGroup })),
+  )
+  for (const [index, sending] of ready.entries()) sending.start = starts[index] as number
+}
+
+async function lowerAll(tx: Tx, toInsert: readonly OutgoingMessage[]): Promise<void> {
+  const shortest = new Map<QueueHead, number>()
+  for (const { head, row } of toInsert) {
+    const asked = row.visibilityTimeoutSeconds
+    if (asked !== null) shortest.set(head, Math.min(asked, shortest.get(head) ?? asked))
+  }
+  for (const [head, seconds] of shortest) await lowerShortest(tx, head, seconds)
+}
+
+async function remindOfDelayed(tx: Tx, memory: QueueMemory, toInsert: readonly OutgoingMessage[]): Promise<void> {
+  const first = new Map<bigint, number>()
+  for (const { head, row } of toInsert) {
+    if (row.delayMs > 0) first.set(head.id, Math.min(row.delayMs, first.get(head.id) ?? row.delayMs))
+  }
+  for (const [id, delayMs] of first) await memory.reminders.remind(tx, id, delayMs)
+}
+
+async function insertMessages(tx: Tx, toInsert: readonly OutgoingMessage[], held: HeldHeads): Promise<void> {
+  const chunks = insertChunks(toInsert, ({ row }) => row)
+  for (const chunk of chunks) await insertChunk(tx, chunk, held)
+}
+
+async function insertChunk(tx: Tx, toInsert: readonly OutgoingMessage[], { nowMs, stride }: HeldHeads): Promise<void> {
+  const { engine } = tx
+  const { columns, withOwn } = insertedColumns(toInsert.map(({ row }) => row))
+  const hasPlaces = toInsert.some(({ head }) => isLimited(head))
+  const { sql, parameters } = engine.insert(
+    (values) =>
+      `INSERT INTO ${tx.tables.queueMessages} (${columns}${hasPlaces ? ', group_place' : ''}) VALUES ${values}`,
+    toInsert.map((sending) => {
+      const values = withOwn(columnsOf(sending, nowMs), sending.row)
+      if (hasPlaces) values.push(groupPlaceOf(sending))
+      return values
+    }),
+  )
+  const [answer] = await tx.together([{ sql: returningIds(engine, sql), parameters }])
+  const ids = idsOf(tx, answer as StatementAnswer, toInsert.length, stride)
+  for (const [index, sending] of toInsert.entries()) sending.id = ids[index] as bigint
+}
+
+/** The limit under which it has a place of its group; null if it has none. */
+function groupPlaceOf({ head, row, isBlocked }: OutgoingMessage): number | null {
+  return isLimited(head) && row.messageGroup !== null && row.delayMs === 0 && !isBlocked ? head.groupLimitId : null
+}
+
+function columnsOf({ head, row, start, isBlocked }: OutgoingMessage, nowMs: number): Parameter[] {
+  const dueMs = nowMs + row.delayMs
+  const isReady = row.delayMs === 0 && !isBlocked
+  const blocked = isBlocked ? blockedPlace(row.messageGroup as string) : null
+  return [
+    head.id,
+    blocked ? STATE.blocked : isReady ? STATE.ready : STATE.delayed,
+    blocked?.major ?? (isReady ? urgencyOf(row.priority) : dueMs),
+    blocked?.minor ?? start,
+    start,
+    isReady && head.cycled !== CYCLED.not ? head.id : 0,
+    dueMs,
+    nowMs,
+    row.priority,
+  ]
+}

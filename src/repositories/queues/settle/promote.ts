@@ -1,0 +1,253 @@
+/**
+ * Promotes due messages: those whose delay, or whose claim, has run out are ready again, or dead. A receive that looks for
+ * messages does it, or a sweeper, in small batches.
+ * Order of the locks: the queue's head, the messages, the head of the dead-letter queue, places, flows. Rows that another
+ * transaction has locked are skipped, so that a promotion delays nobody.
+ */
+import { placeholders, type Reader, type Session, type Tx } from '../../../database/engine'
+import { ranOutError } from '../../../fields/queues'
+import { isPassing } from '../../../shared/errors'
+import { RAN_OUT } from '../../../shared/failures'
+import { chunksOf } from '../../chunks'
+import type { LookQuestion, QuestionWords } from '../../poll-query'
+import { canAssign } from '../groups/flows'
+import { applyGroupLimit } from '../groups/group-limit'
+import { busyGroups, changePlaces, givePlaces, isAmong, lockPlaces, makeNextReady, moveOf } from '../groups/places'
+import { GROUP_PHASE, holdHead, type QueueHead, readHeadById } from '../heads'
+import type { QueueMemory } from '../memory'
+import { dueSql, TIMED, timedSql } from '../reminded'
+import { claimOrder, MAX_IDS, STATE } from '../rows'
+import {
+  isOutOfReceives,
+  type LockedRow,
+  lockChosen,
+  lockedColumns,
+  lockedOf,
+  makeDead,
+  makeReady,
+  updateRows,
+} from './transitions'
+
+/** Messages of one transaction. */
+const BATCH = 200
+
+/** Costs one lookup in the index. */
+function readySql({ engine, tables }: QuestionWords, queueId: string): string {
+  return (
+    `(SELECT 1 FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
+    `WHERE queue_id = ${queueId} AND state = ${STATE.ready} LIMIT 1) IS NOT NULL`
+  )
+}
+
+/** What a look at a queue has shown. */
+export interface QueueLook {
+  head: QueueHead
+  isDue: boolean
+  /** Whether a message is ready; not said where one is due. */
+  isReady: boolean
+}
+
+/** What the look asks: whether a message is due, or ready. */
+const ANSWER = { due: 2, ready: 1, neither: 0 } as const
+
+/** Reads the queue as it is, and whether it has messages that are due or ready, in one statement. Throws `queue_not_found`. */
+export async function lookAt(reader: Reader, memory: QueueMemory, queue: string): Promise<QueueLook> {
+  const id = `${reader.tables.queues}.id`
+  const question =
+    `CASE WHEN ${dueSql(reader, id)} THEN ${ANSWER.due} ` +
+    `WHEN ${readySql(reader, id)} THEN ${ANSWER.ready} ELSE ${ANSWER.neither} END`
+  const { head, answer } = await memory.judge(reader, queue, question)
+  const isReady = answer === ANSWER.ready
+  memory.looked(head.id, reader.now, isReady)
+  return { head, isDue: answer === ANSWER.due, isReady }
+}
+
+/** Whether there is something to promote, or the queue's `groupConcurrency` to be applied. */
+export function hasWork({ head, isDue }: QueueLook): boolean {
+  return isDue || head.groupPhase !== GROUP_PHASE.settled
+}
+
+/** Whether a receive would get something: a message is ready, or due. Null when the queue is gone. */
+export function receivable(queue: string): LookQuestion {
+  return {
+    sql: (words) => {
+      const { queues } = words.tables
+      const id = `${queues}.id`
+      return (
+        `SELECT CASE WHEN paused = 0 AND (${readySql(words, id)} OR ${dueSql(words, id)}) THEN 1 ELSE 0 END ` +
+        `FROM ${queues} WHERE queue = ?`
+      )
+    },
+    parameters: [queue],
+  }
+}
+
+/** What a sweeper finds of a queue. */
+export interface QueueWork {
+  isDue: boolean
+  isLimitChanged: boolean
+  /** When the first message in flight or delayed is due: in so many milliseconds. Null where there is none. */
+  dueInMs: number | null
+}
+
+/** Of those of the queues that are there, or of all. */
+export async function queueWork(reader: Reader, ids: readonly bigint[] | null): Promise<Map<bigint, QueueWork>> {
+  const { engine, tables, now } = reader
+  const id = `${tables.queues}.id`
+  const columns = [`${engine.bigint(id)} AS id`, `group_phase`, `${now} AS now_ms`]
+  for (const state of TIMED) {
+    columns.push(`(SELECT sort_major ${timedSql(reader, id, state)} ORDER BY sort_major LIMIT 1) AS first_${state}`)
+  }
+  const work = new Map<bigint, QueueWork>()
+  for (const chunk of ids === null ? [null] : chunksOf(ids, MAX_IDS)) {
+    const where = chunk === null ? '' : ` WHERE id IN (${placeholders(chunk.length)})`
+    for (const row of await reader.rows(`SELECT ${columns.join(', ')} FROM ${tables.queues}${where}`, chunk ?? [])) {
+      const firsts = TIMED.map((state) => row[`first_${state}`]).filter((first) => first !== null)
+      const dueInMs =
+        firsts.length === 0
+          ? null
+          : firsts.reduce((least: number, first) => Math.min(least, Number(first)), Number.POSITIVE_INFINITY) -
+            Number(row.now_ms)
+      const isLimitChanged = Number(row.group_phase) !== GROUP_PHASE.settled
+      work.set(BigInt(row.id as string), { isDue: dueInMs !== null && dueInMs <= 0, isLimitChanged, dueInMs })
+    }
+  }
+  return work
+}
+
+export interface Promotion {
+  moved: number
+  /** More messages are due, and no other transaction has locked what they need. */
+  more: boolean
+}
+
+/** Makes the delayed ones of these messages due now: they are ready, where their groups have places. Resolves to how many. */
+export async function promoteChosen(
+  tx: Tx,
+  memory: QueueMemory,
+  queue: string,
+  ids: readonly bigint[],
+): Promise<number> {
+  const { head, nowMs } = await holdHead(tx, queue)
+  const rows = await lockChosen(tx, head, ids, `state = ${STATE.delayed}`)
+  const given = await changePlaces(
+    tx,
+    rows.map((row) => moveOf(row, head, head)),
+  )
+  await makeReady(tx, head, rows, `, visible_at_ms = ${nowMs}`, memory, given.blocked)
+  await makeNextReady(tx, given, memory)
+  return rows.length
+}
+
+/** Looks for due messages, and promotes enough of them for `limit` receives; resolves to whether any were moved. */
+export async function promoteDue(session: Session, memory: QueueMemory, queue: string, limit = 1): Promise<boolean> {
+  const look = await session.read((reader) => lookAt(reader, memory, queue))
+  return promoteSeen(session, memory, look, limit)
+}
+
+/** Does what the look has shown that there is to do. */
+export async function promoteSeen(
+  session: Session,
+  memory: QueueMemory,
+  { head, isDue }: QueueLook,
+  limit: number,
+): Promise<boolean> {
+  const isLimitChanged = head.groupPhase !== GROUP_PHASE.settled
+  if (isLimitChanged && !session.inTransaction) await applyGroupLimit(session, memory, head.id).catch(unlessPassing)
+  if (!isDue) return false
+  const done = await promoteQueue(session, memory, head.id, Math.ceil(limit / BATCH) + 1).catch(unlessPassing)
+  return done !== null && done.moved > 0
+}
+
+/** The receive goes on without it: a sweeper does the work, or the next receive. */
+function unlessPassing(error: unknown): null {
+  if (isPassing(error)) return null
+  throw error
+}
+
+/**
+ * Promotes a few batches of due messages. Messages that need a lock of another transaction (one of a user's, say, that has
+ * sent to the queue or to its dead-letter queue, and is still open) are left for later. A promotion waits only for the
+ * sender of the very first message of a priority: nobody can skip a row that is not visible yet. It can be repeated, and is
+ * when a commit was cut off.
+ */
+export async function promoteQueue(
+  session: Session,
+  memory: QueueMemory,
+  queueId: bigint,
+  batches: number,
+): Promise<Promotion> {
+  let moved = 0
+  for (let batch = 0; batch < batches; batch++) {
+    const options = { arrived: async () => false, retryMs: 0 }
+    const one = await session.write((tx) => promoteBatch(tx, memory, queueId), options)
+    moved += one.moved
+    if (!one.more) return { moved, more: false }
+  }
+  return { moved, more: true }
+}
+
+async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promise<Promotion> {
+  const held = await readHeadById(tx, queueId, tx.engine.forShareSkipLocked)
+  if (held === null) return { moved: 0, more: false }
+  const { head, nowMs } = held
+  const rows: LockedRow[] = []
+  for (const state of TIMED) for (const row of await lockDue(tx, queueId, state, nowMs)) rows.push(row)
+  const isHeld = (row: LockedRow) => row.state === STATE.inFlight && row.visibleAtMs > nowMs
+  const over = rows.filter((row) => !isHeld(row))
+  const dying = over.filter((row) => row.state === STATE.inFlight && isOutOfReceives(row, head))
+  await updateRows(tx, 'sort_major = visible_at_ms', rows.filter(isHeld))
+  const letters = await freeLetters(tx, head, dying)
+  const target = letters === 'in use' ? null : letters
+  const due = over.filter((row) => letters !== 'in use' || !dying.includes(row))
+  const moves = due.map((row) => moveOf(row, head, dying.includes(row) ? target : head))
+  const busy = await busyGroups(tx, moves)
+  const free = moves.filter((move) => !isAmong(move, busy))
+  const ids = new Set(free.map(({ id }) => id))
+  const dead = dying.filter(({ id }) => ids.has(id))
+  const ready = due.filter((row) => ids.has(row.id) && !dying.includes(row))
+  const groups = await lockPlaces(tx, free)
+  const next = [...groups.values()].flatMap(({ blocked }) => blocked)
+  if (!(await areFree(tx, queueId, [...ready, ...next]))) return { moved: 0, more: false }
+  const given = await givePlaces(tx, free, groups)
+  await sayRanOut(tx, dead)
+  await makeDead(tx, target, dead, nowMs, memory, given.blocked)
+  // The receipt stays: until another receiver claims the message, its last receiver may still acknowledge it.
+  await makeReady(tx, head, ready, '', memory, given.blocked)
+  await makeNextReady(tx, given, memory)
+  return { moved: free.length, more: rows.length >= BATCH && letters !== 'in use' && busy.size === 0 }
+}
+
+/** The head of the dead-letter queue, held; null where dead messages stay in their queue. */
+async function freeLetters(tx: Tx, head: QueueHead, dying: readonly LockedRow[]): Promise<QueueHead | null | 'in use'> {
+  const id = head.deadLetterQueueId
+  if (id === null || dying.length === 0) return null
+  const held = await readHeadById(tx, id, tx.engine.forShareSkipLocked)
+  return held !== null && (await areFree(tx, id, dying)) ? held.head : 'in use'
+}
+
+/** Whether the messages can be made ready in that queue without waiting. */
+function areFree(tx: Tx, queueId: bigint, rows: readonly LockedRow[]): Promise<boolean> {
+  const becoming = rows.map(({ priority }) => ({ queueId, priority }))
+  return canAssign(tx, becoming)
+}
+
+/** Notes why the messages die, unless a receiver has given an error. The note of an earlier death by timeout is replaced. */
+async function sayRanOut(tx: Tx, dead: readonly LockedRow[]): Promise<void> {
+  const unsaid = `last_error = CASE WHEN last_error IS NULL OR last_error LIKE '${RAN_OUT}%' THEN ? ELSE last_error END`
+  for (const receives of new Set(dead.map(({ receiveCount }) => receiveCount))) {
+    const alike = dead.filter(({ receiveCount }) => receiveCount === receives)
+    await updateRows(tx, unsaid, alike, [ranOutError(receives)])
+  }
+}
+
+async function lockDue(tx: Tx, queueId: bigint, state: number, nowMs: number): Promise<LockedRow[]> {
+  const { engine } = tx
+  const rows = await tx.rows(
+    `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages}${engine.useIndex(tx.tables.index.messagesClaim)} ` +
+      `WHERE queue_id = ? AND state = ? AND sort_major <= ? ORDER BY ${claimOrder(tx.tables)} LIMIT ${BATCH}` +
+      engine.forNext,
+    [queueId, state, nowMs],
+  )
+  return rows.map(lockedOf)
+}

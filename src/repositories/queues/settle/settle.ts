@@ -1,0 +1,238 @@
+/**
+ * Settling by receipt: nack, extend and giving back (ack is in `ack.ts`). The messages of many calls are
+ * settled together, and each call learns which of its receipts counted.
+ *
+ * Order of the locks: the queue's head (shared), the messages by their ids, the head of the dead-letter queue, places, flows.
+ * Invariant: a settled message has another receipt or none, so that settling again, by a late receiver or after a lost
+ * connection, changes nothing. An extension keeps the receipt, and is the same when it is repeated.
+ */
+import type { Session, Tx, WriteOptions } from '../../../database/engine'
+import { RecentnError } from '../../../shared/errors'
+import type { FailedReceipt } from '../../../shared/queue-types'
+import { changePlaces, givePlacesTo, makeNextReady, moveOf } from '../groups/places'
+import { GROUP_PHASE, type QueueHead, readHeadById } from '../heads'
+import type { QueueMemory } from '../memory'
+import { STATE } from '../rows'
+import { NO_RECEIPT, type Receipt, receiptOf } from './receipts'
+import {
+  holdWithMessages,
+  isOutOfReceives,
+  type LockedRow,
+  lockHeld,
+  makeBlocked,
+  makeDead,
+  makeDelayed,
+  makeReady,
+  updateRows,
+} from './transitions'
+
+/** The receipts that counted: a call may name a message by an old receipt, too. */
+export type SettledReceipts = Set<string>
+
+export interface SettleRequest {
+  queue: string
+  receipts: readonly Receipt[]
+}
+
+export interface Nack {
+  delayMs: number
+  error: string | null
+  dead: boolean
+}
+
+export interface NackRequest extends SettleRequest {
+  nack: Nack
+}
+
+export interface ExtendRequest extends SettleRequest {
+  visibilityMs: number
+}
+
+/** What the handles name, each handle once; null for a text that is not a handle of this queue. */
+export async function readHandles(
+  session: Session,
+  memory: QueueMemory,
+  queue: string,
+  handles: readonly string[],
+): Promise<Map<string, Receipt | null>> {
+  const read = ({ id }: QueueHead) => new Map(handles.map((handle) => [handle, receiptOf(id, handle)]))
+  const known = memory.known(queue)
+  const named = known && read(known)
+  if (named && ![...named.values()].includes(null)) return named
+  // The queue may have been dropped and created again since.
+  return read(await session.read((reader) => memory.refresh(reader, queue)))
+}
+
+/** The handles whose receipts counted, by a word of the call's, and why the others did not. */
+export type SettleOutcome<Done extends string> = Record<Done, string[]> & { failed: FailedReceipt[] }
+
+export function outcomeOf<Done extends string>(
+  handles: ReadonlyMap<string, Receipt | null>,
+  settled: SettledReceipts,
+  done: Done,
+): SettleOutcome<Done> {
+  const counted: string[] = []
+  const failed: FailedReceipt[] = []
+  for (const [handle, receipt] of handles) {
+    if (receipt !== null && settled.has(receipt.receipt)) counted.push(handle)
+    else failed.push({ receiptHandle: handle, code: receipt === null ? 'invalid_receipt' : 'stale_receipt' })
+  }
+  return { [done]: counted, failed } as SettleOutcome<Done>
+}
+
+/** Throws why the one handle of a call had no effect. */
+export function refuseFailed({ failed: [failed] }: { failed: readonly FailedReceipt[] }): void {
+  if (failed !== undefined) throw new RecentnError(failed.code)
+}
+
+export function validOf(handles: ReadonlyMap<string, Receipt | null>): Receipt[] {
+  return [...handles.values()].filter((receipt) => receipt !== null)
+}
+
+/** What two statements that settle must not have in common: so that a receipt counts for one call. */
+export function receiptsIn({ receipts }: SettleRequest): string[] {
+  return receipts.map(({ receipt }) => receipt)
+}
+
+export function allReceipts(requests: readonly SettleRequest[]): readonly Receipt[] {
+  return requests.length === 1 ? (requests[0] as SettleRequest).receipts : requests.flatMap(({ receipts }) => receipts)
+}
+
+export function sharesOf(requests: readonly SettleRequest[], settled: SettledReceipts): SettledReceipts[] {
+  if (requests.length === 1) return [settled]
+  return requests.map(({ receipts }) => {
+    return new Set(receipts.map(({ receipt }) => receipt).filter((receipt) => settled.has(receipt)))
+  })
+}
+
+/** Ends what the receipts of requests hold, which failed: all of one queue and with the same options. */
+export async function nackTogether(
+  session: Session,
+  memory: QueueMemory,
+  requests: readonly NackRequest[],
+): Promise<SettledReceipts[]> {
+  const { queue, nack } = requests[0] as NackRequest
+  const receipts = allReceipts(requests)
+  const settled = await session.write(
+    (tx) => nackAll(tx, memory, queue, receipts, nack),
+    untilSettled(memory, queue, receipts),
+  )
+  await session.afterCommit(memory.counting('messagesNacked', settled.size))
+  return sharesOf(requests, settled)
+}
+
+async function nackAll(
+  tx: Tx,
+  memory: QueueMemory,
+  queue: string,
+  receipts: readonly Receipt[],
+  { delayMs, error, dead }: Nack,
+): Promise<SettledReceipts> {
+  const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
+  if (error !== null) await updateRows(tx, 'last_error = ?', rows, [error])
+  const isDead = (row: LockedRow) => dead || isOutOfReceives(row, head)
+  const dying = rows.filter(isDead)
+  const again = rows.filter((row) => !isDead(row))
+  const letters = dying.length === 0 ? null : await lettersOf(tx, head)
+  const ready = delayMs > 0 ? [] : again
+  const given = await changePlaces(tx, [
+    ...dying.map((row) => moveOf(row, head, letters)),
+    ...ready.map((row) => moveOf(row, head, head)),
+  ])
+  await makeDead(tx, letters, dying, nowMs, memory, given.blocked)
+  if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
+  if (delayMs > 0 && again.length > 0) await memory.reminders.remind(tx, head.id, delayMs)
+  const unclaimed = `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`
+  await makeReady(tx, head, ready, unclaimed, memory, given.blocked)
+  await makeNextReady(tx, given, memory)
+  return receiptsOf(rows)
+}
+
+/** The head of the dead-letter queue, held; null where dead messages stay. */
+async function lettersOf(tx: Tx, { deadLetterQueueId }: QueueHead): Promise<QueueHead | null> {
+  if (deadLetterQueueId === null) return null
+  return (await readHeadById(tx, deadLetterQueueId, tx.engine.forShare))?.head ?? null
+}
+
+/** Holds the messages of requests, all of one queue and with the same visibility. */
+export async function extendTogether(
+  session: Session,
+  memory: QueueMemory,
+  requests: readonly ExtendRequest[],
+): Promise<SettledReceipts[]> {
+  const { queue, visibilityMs } = requests[0] as ExtendRequest
+  const receipts = allReceipts(requests)
+  const settled = await session.write(
+    async (tx) => {
+      const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
+      // A pass over the messages in flight could miss them: their time may be earlier now.
+      if (head.groupPhase === GROUP_PHASE.blocking) await givePlacesTo(tx, head, rows)
+      const until = nowMs + visibilityMs
+      const sets = `state = ${STATE.inFlight}, sort_major = ?, cycle_queue_id = 0, visible_at_ms = ?`
+      await updateRows(tx, sets, rows, [until, until])
+      if (rows.length > 0) await memory.reminders.remind(tx, head.id, visibilityMs)
+      return receiptsOf(rows)
+    },
+    {
+      // To be repeated, but not before the first try has ended.
+      arrived: async (tx) => {
+        await lockHeld(tx, (await memory.headOf(tx, queue)).id, receipts)
+        return false
+      },
+    },
+  )
+  await session.afterCommit(memory.counting('messagesExtended', settled.size))
+  return sharesOf(requests, settled)
+}
+
+/** Ends claims as if they had not been made: the messages are ready where they stood, with one receive less. */
+export function giveBack(
+  session: Session,
+  memory: QueueMemory,
+  queue: string,
+  receipts: readonly Receipt[],
+): Promise<SettledReceipts> {
+  return session.write(
+    async (tx) => {
+      const held = await holdWithMessages(tx, queue, receipts)
+      const { head } = held
+      const rows = held.rows.filter(({ state }) => state === STATE.inFlight)
+      const cycle = head.cycled === 0 ? 0 : head.id
+      const { blocked } = await changePlaces(
+        tx,
+        rows.map((row) => moveOf(row, head, head)),
+      )
+      const ready = rows.filter(({ id }) => !blocked.has(id))
+      const uncounted = 'receive_count = receive_count - 1'
+      await updateRows(
+        tx,
+        `state = ${STATE.ready}, sort_major = -priority, sort_minor = virtual_start, cycle_queue_id = ${cycle}, ` +
+          `${uncounted}, receipt = '${NO_RECEIPT}'`,
+        ready,
+      )
+      await makeBlocked(
+        tx,
+        head,
+        rows.filter(({ id }) => blocked.has(id)),
+        `, ${uncounted}`,
+      )
+      memory.becameReady(
+        tx,
+        ready.map(({ priority }) => ({ head, priority, start: Number.NEGATIVE_INFINITY })),
+      )
+      return receiptsOf(rows)
+    },
+    untilSettled(memory, queue, receipts),
+  )
+}
+
+export function receiptsOf(rows: readonly LockedRow[]): SettledReceipts {
+  return new Set(rows.map(({ receipt }) => receipt))
+}
+
+/** A transaction whose connection was lost has arrived when no message has these receipts any more. */
+export function untilSettled(memory: QueueMemory, queue: string, receipts: readonly Receipt[]): WriteOptions {
+  return {
+    arrived: async (tx) => (await lockHeld(tx, (await memory.headOf(tx, queue)).id, receipts)).length === 0,
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * How messages go from one state to another, other than by a send. Each function takes rows that the transaction has
+ * locked, and heads that it holds; starts are given last. So locks are taken in one order: queues, messages, flows.
+ */
+import { randomInt } from 'node:crypto'
+import {
+  type Engine,
+  type Parameter,
+  placeholders,
+  type Row,
+  type Statement,
+  type StatementAnswer,
+  type Tx,
+} from '../../../database/engine'
+import { chunksOf } from '../../chunks'
+import { assignStarts } from '../groups/flows'
+import { CYCLED, heldHead, holdHeadsSql, isLimited, type QueueHead, type ReadHead } from '../heads'
+import type { QueueMemory } from '../memory'
+import { blockedPlace, MAX_IDS, STATE } from '../rows'
+import { heldBy, NO_RECEIPT, type Receipt } from './receipts'
+
+/** A locked message, with the columns that a transition needs. */
+export interface LockedRow {
+  id: bigint
+  queueId: bigint
+  state: number
+  receipt: string
+  priority: number
+  messageGroup: string | null
+  receiveCount: number
+  maxReceives: number | null
+  visibleAtMs: number
+  /** The limit under which it was given a place of its group; null for a message without one. */
+  groupPlace: number | null
+  sourceQueueId: bigint | null
+}
+
+export function lockedColumns({ engine }: Tx): string {
+  return (
+    `${engine.bigint('id')} AS id, ${engine.bigint('queue_id')} AS queue_id, state, receipt, priority, message_group, ` +
+    `receive_count, max_receives, visible_at_ms, group_place, ${engine.bigint('source_queue_id')} AS source_queue_id`
+  )
+}
+
+export function lockedOf(row: Row): LockedRow {
+  return {
+    id: BigInt(row.id as string),
+    queueId: BigInt(row.queue_id as string),
+    state: Number(row.state),
+    receipt: row.receipt as string,
+    priority: Number(row.priority),
+    messageGroup: row.message_group as string | null,
+    receiveCount: Number(row.receive_count),
+    maxReceives: row.max_receives === null ? null : Number(row.max_receives),
+    visibleAtMs: Number(row.visible_at_ms),
+    groupPlace: row.group_place === null ? null : Number(row.group_place),
+    sourceQueueId: row.source_queue_id === null ? null : BigInt(row.source_queue_id as string),
+  }
+}
+
+/** The messages that the receipts hold in this queue, locked. */
+export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Receipt[]): Promise<LockedRow[]> {
+  return heldIn(queueId, await tx.together(lockHeldSql(tx, receipts)))
+}
+
+/** The queue's head, held, and the messages that the receipts hold in it, locked. Throws `queue_not_found`. */
+export async function holdWithMessages(
+  tx: Tx,
+  queue: string,
+  receipts: readonly Receipt[],
+): Promise<ReadHead & { rows: LockedRow[] }> {
+  const [heads, ...answers] = await tx.together([holdHeadsSql(tx, [queue]), ...lockHeldSql(tx, receipts)])
+  const held = heldHead(heads as StatementAnswer, queue)
+  return { ...held, rows: heldIn(held.head.id, answers) }
+}
+
+function lockHeldSql(tx: Tx, receipts: readonly Receipt[]): Statement[] {
+  const sorted = [...receipts].sort((a, b) => (a.id < b.id ? -1 : 1))
+  return chunksOf(sorted, MAX_IDS).map((chunk) => {
+    const { where, parameters } = heldBy(chunk)
+    const order = `ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`
+    return { sql: `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE ${where} ${order}`, parameters }
+  })
+}
+
+/** The queue's messages of these ids, locked, that fulfil the condition. */
+export async function lockChosen(
+  tx: Tx,
+  { id }: QueueHead,
+  ids: readonly bigint[],
+  condition: string,
+): Promise<LockedRow[]> {
+  const rows: LockedRow[] = []
+  const sorted = [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1))
+  for (const chunk of chunksOf(sorted, MAX_IDS)) {
+    const found = await tx.rows(
+      `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id IN (${placeholders(chunk.length)}) ` +
+        `AND queue_id = ? AND ${condition} ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`,
+      [...chunk, id],
+    )
+    for (const row of found) rows.push(lockedOf(row))
+  }
+  return rows
+}
+
+function heldIn(queueId: bigint, answers: readonly StatementAnswer[]): LockedRow[] {
+  return answers.flatMap(({ rows }) => rows.map(lockedOf)).filter((row) => row.queueId === queueId)
+}
+
+/** Whether a claim that ends now without an ack was the last one. A dead letter's own limit does not apply any more. */
+export function isOutOfReceives({ receiveCount, maxReceives, sourceQueueId }: LockedRow, head: QueueHead): boolean {
+  const limit = (sourceQueueId === null ? maxReceives : null) ?? head.maxReceives
+  return limit > 0 && receiveCount >= limit
+}
+
+/** Changes rows by their primary key, a few at a time. */
+export async function updateRows(tx: Tx, sets: string, rows: readonly { id: bigint }[], values: Parameter[] = []) {
+  for (const chunk of chunksOf(rows, MAX_IDS)) {
+    const ids = chunk.map(({ id }) => id)
+    await tx.later(`UPDATE ${tx.tables.queueMessages} SET ${sets} WHERE id IN (${placeholders(ids.length)})`, [
+      ...values,
+      ...ids,
+    ])
+  }
+}
+
+const NONE: ReadonlySet<bigint> = new Set()
+
+/**
+ * Makes the messages ready in the queue `head`, behind those that are ready there; those whose ids are `blocked` are blocked
+ * there. `sets` are further settings.
+ */
+export async function makeReady(
+  tx: Tx,
+  head: QueueHead,
+  all: readonly LockedRow[],
+  sets: string,
+  memory: QueueMemory,
+  blocked: ReadonlySet<bigint> = NONE,
+): Promise<void> {
+  await makeBlocked(
+    tx,
+    head,
+    all.filter(({ id }) => blocked.has(id)),
+    sets,
+  )
+  const rows = all.filter(({ id }) => !blocked.has(id))
+  if (rows.length === 0) return
+  const starts = await assignStarts(
+    tx,
+    rows.map(({ priority, messageGroup }) => ({ queueId: head.id, priority, messageGroup })),
+  )
+  const cycle = head.cycled === CYCLED.not ? 0 : head.id
+  const place = isLimited(head)
+    ? `, group_place = CASE WHEN message_group IS NULL THEN NULL ELSE ${head.groupLimitId} END`
+    : ''
+  const started = rows.map(({ id, priority }, index) => ({ id, priority, start: starts[index] as number }))
+  for (const chunk of chunksOf(started, MAX_IDS)) {
+    const cases = chunk.map(({ id, start }) => `WHEN ${id} THEN ${start}`).join(' ')
+    const start = `CASE id ${cases} END`
+    await updateRows(
+      tx,
+      `queue_id = ${head.id}, state = ${STATE.ready}, sort_major = -priority, sort_minor = ${start}, ` +
+        `virtual_start = ${start}, cycle_queue_id = ${cycle}${place}${sets}`,
+      chunk,
+    )
+  }
+  memory.becameReady(
+    tx,
+    started.map(({ priority, start }) => ({ head, priority, start })),
+  )
+}
+
+/** Blocks messages of groups in the queue `head`: they are handed out once their groups have places for them. */
+export async function makeBlocked(tx: Tx, head: QueueHead, rows: readonly LockedRow[], sets: string): Promise<void> {
+  for (const chunk of chunksOf(rows, MAX_IDS)) {
+    const places = chunk.map(({ id, messageGroup }) => ({ id, ...blockedPlace(messageGroup as string) }))
+    const cases = (key: 'major' | 'minor') => places.map((place) => `WHEN ${place.id} THEN ${place[key]}`).join(' ')
+    await updateRows(
+      tx,
+      `queue_id = ${head.id}, state = ${STATE.blocked}, sort_major = CASE id ${cases('major')} END, ` +
+        `sort_minor = CASE id ${cases('minor')} END, cycle_queue_id = 0, group_place = NULL, receipt = '${NO_RECEIPT}'${sets}`,
+      chunk,
+    )
+  }
+}
+
+/** Has the messages handed out again from `dueMs` on. */
+export function makeDelayed(tx: Tx, rows: readonly LockedRow[], dueMs: number): Promise<void> {
+  return updateRows(
+    tx,
+    `state = ${STATE.delayed}, sort_major = ?, sort_minor = 0, visible_at_ms = ?, cycle_queue_id = 0, receipt = '${NO_RECEIPT}'`,
+    rows,
+    [dueMs, dueMs],
+  )
+}
+
+/** Moves the messages to the dead-letter queue, where they are ready; without one they stay here, dead. */
+export async function makeDead(
+  tx: Tx,
+  deadLetters: QueueHead | null,
+  rows: readonly LockedRow[],
+  nowMs: number,
+  memory: QueueMemory,
+  blocked: ReadonlySet<bigint> = NONE,
+): Promise<void> {
+  if (deadLetters === null) {
+    // A dead letter that dies here keeps what its source has noted.
+    const own = (column: string, value: string | number) =>
+      `${column} = CASE WHEN source_queue_id IS NULL THEN ${value} ELSE ${column} END`
+    const noted = `${own('dead_receive_count', 'receive_count')}, ${own('dead_at_ms', nowMs)}`
+    const sets = `${noted}, state = ${STATE.dead}, sort_major = ?, sort_minor = 0, cycle_queue_id = 0, receipt = '${NO_RECEIPT}'`
+    const place = rows.some(({ groupPlace }) => groupPlace !== null) ? ', group_place = NULL' : ''
+    await updateRows(tx, sets + place, rows, [nowMs])
+    return
+  }
+  // The count is copied before it is cleared: MySQL's assignments see those to the left of them.
+  const noted = `dead_receive_count = receive_count, dead_at_ms = ${nowMs}, receive_count = 0`
+  const sets = `, source_queue_id = ${rows[0]?.queueId ?? 0}, ${noted}, receipt = '${NO_RECEIPT}', visible_at_ms = ${nowMs}`
+  await makeReady(tx, deadLetters, rows, sets, memory, blocked)
+}
+
+/** Numbers below 2^48, so that a JavaScript number holds them. */
+export function newClaimNumber(): number {
+  return randomInt(1, 2 ** 48 - 1)
+}
+
+/** After how many seconds a claim is looked at: none of its messages may come back sooner. */
+export function lookSeconds(head: QueueHead, asked: number | undefined): number {
+  return asked ?? Math.min(head.visibilityTimeoutSeconds, head.shortestVisibilitySeconds)
+}
+
+/** SQL: what a claim sets, however its messages were chosen. Without `asked` their own visibility applies, or the queue's. */
+export function claimSets(
+  engine: Engine,
+  now: string,
+  head: QueueHead,
+  asked: number | undefined,
+  claimNumber: number,
+): Statement {
+  const visibility = asked === undefined ? 'COALESCE(visibility_timeout_seconds, ?)' : '?'
+  // The same for all messages of a claim, so that one range of the index has them; none of them runs out before.
+  const lookMs = lookSeconds(head, asked) * 1000
+  const sql =
+    `state = ${STATE.inFlight}, sort_major = ${engine.remembered(`${now} + ?`)}, ` +
+    `sort_minor = ?, cycle_queue_id = 0, receipt = ${engine.randomHex}, ` +
+    `visible_at_ms = ${now} + ${visibility} * 1000, last_received_at_ms = ${now}, receive_count = receive_count + 1, ` +
+    `first_received_at_ms = CASE first_received_at_ms WHEN 0 THEN ${now} ELSE first_received_at_ms END`
+  return { sql, parameters: [lookMs, claimNumber, asked ?? head.visibilityTimeoutSeconds] }
+}

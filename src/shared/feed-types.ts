@@ -1,0 +1,167 @@
+/**
+ * The public shapes of feeds. Sync ids and cursors are bigints; times are Dates in UTC; durations are in seconds.
+ */
+import type { JsonText } from './json'
+import type { AsJson } from './schema'
+import type { Page } from './types'
+
+/** One key of a feed and its latest value. */
+export interface Entry<Value = unknown> {
+  key: string
+  /** Null for a tombstone. */
+  value: Value
+  /** Starts at 1; every put and delete raises it, a republish does not. Null for a row of a followed table. */
+  version: number | null
+  /** The number that a publisher gave the entry; null until then. */
+  syncId: bigint | null
+  deleted: boolean
+  /** Null for a row of a followed table. */
+  updatedAt: Date | null
+}
+
+/** An entry of the feed's own table, as a write leaves it. */
+export interface WrittenEntry<Value = unknown> extends Entry<Value> {
+  version: number
+  updatedAt: Date
+}
+
+export interface NewEntry<Value = unknown> {
+  key: string
+  /** Any JSON value of at most 256 KiB as text, or a `JsonText`. */
+  value: Value | JsonText
+}
+
+export interface PutEntry {
+  key: string
+  version: number
+}
+
+/** What every change has. */
+export interface ChangeBase {
+  syncId: bigint
+  key: string
+  /** Null for a row of a followed table. */
+  version: number | null
+}
+
+/** An entry as a consumer sees it: its latest value, or that it was deleted. */
+export type Change<Value = unknown> = ChangeBase & ({ deleted: false; value: Value } | { deleted: true; value: null })
+
+export interface Changes<Value = unknown> {
+  /** In the order of their sync ids. */
+  changes: Change<Value>[]
+  /**
+   * Pass it as `after` to read on: the last sync id, or the cursor of the request when there is no change. For a consumer
+   * that started over on a feed with removed tombstones it is greater than any sync id until it has read past them.
+   */
+  cursor: bigint
+  /** There are more changes after the cursor. */
+  hasMore: boolean
+}
+
+export interface ValueOptions {
+  /** `'text'` gives values as `JsonText`, unparsed. */
+  values?: 'value' | 'text' | undefined
+}
+
+export interface ChangesOptions extends ValueOptions {
+  /** A cursor. Default: 0, the beginning. */
+  after?: bigint | undefined
+  /** Start at this consumer's stored cursor, in place of `after`. The stored cursor is not moved. */
+  consumer?: string | undefined
+  /** Maximum number of changes, 1 to 1,000. Default: 100. */
+  limit?: number | undefined
+  /** How long to wait when there is no change, 0 to 20. Default: 0. Inside a transaction only 0. */
+  waitSeconds?: number | undefined
+  /** Ends the wait early: the call resolves to no changes. */
+  signal?: AbortSignal | undefined
+  /** Approximate maximum size of the page's JSON in bytes. A page has at least one change. */
+  maxBytes?: number | undefined
+}
+
+/** Which entries to publish again: exactly one of the two properties. */
+export interface RepublishSelection {
+  /** 1 to 1,000 keys. Unknown keys are ignored. */
+  keys?: readonly string[] | undefined
+  /** All keys that begin with it; '' selects all keys. */
+  prefix?: string | undefined
+}
+
+export interface Consumer {
+  consumer: string
+  cursor: bigint
+  /** Number of sync ids after the cursor. */
+  lag: number
+}
+
+export interface MoveCursorOptions {
+  /** Also move the cursor backwards. */
+  force?: boolean | undefined
+  /**
+   * The cursor that the finished page was read from. If the consumer was put back before it meanwhile, to start over, the
+   * stored cursor stays there.
+   */
+  from?: bigint | undefined
+}
+
+export interface FeedStatus {
+  feed: string
+  /** 0 until an entry is published. */
+  lastSyncId: bigint
+  /** Number of entries, without tombstones. */
+  entries: number
+  /** Number of entries and tombstones that no publisher has numbered yet. */
+  unpublished: number
+  /** Age of the oldest of them; null when there is none. */
+  oldestUnpublishedSeconds: number | null
+  consumers: Consumer[]
+}
+
+export interface FeedPage {
+  feeds: FeedStatus[]
+  nextAfter: string | null
+}
+
+/**
+ * The operations on feeds: `store.feeds`, `tx.feeds`, and the exported `FeedRepository`. `Value` is the type that the caller
+ * says values have: nothing checks it, except the `schema` of a consumer. With `values: 'text'` it is `JsonText`.
+ */
+export interface Feeds<Base = unknown> {
+  /** Writes a value and clears its sync id in one statement. The first entry begins the feed. */
+  put<Value extends Base = Base, Given extends Value | JsonText = Value | JsonText>(
+    feed: string,
+    key: string,
+    value: Given & AsJson<Given>,
+  ): Promise<WrittenEntry<Value>>
+  /** Writes 1 to 1,000 entries, all or nothing. If a key is given twice, its last value is stored. */
+  putMany<Value extends Base = Base>(
+    feed: string,
+    entries: readonly NewEntry<NoInfer<Value>>[],
+  ): Promise<{ entries: PutEntry[] }>
+  /** The entry; null when there is none or it is deleted. */
+  get<Value extends Base = Base>(feed: string, key: string, options?: ValueOptions): Promise<Entry<Value> | null>
+  /** Replaces the entry by a tombstone, which consumers read as a deletion. Resolves to null when there was no entry. */
+  delete(feed: string, key: string): Promise<WrittenEntry<null> | null>
+  /** Publishes entries and tombstones again, unchanged. With a prefix in batches, each in a transaction of its own. */
+  republish(feed: string, selection: RepublishSelection): Promise<{ republished: number }>
+  /**
+   * The changes after a cursor. Throws `cursor_expired` when a tombstone after it has been removed, or when it is beyond the
+   * last sync id.
+   */
+  changes<Value extends Base = Base>(feed: string, options?: ChangesOptions): Promise<Changes<Value>>
+  /** The stored cursor; 0 for an unknown consumer. */
+  cursor(feed: string, consumer: string): Promise<Consumer>
+  /**
+   * Moves the stored cursor forward, and backward only with `force`. Resolves to the stored cursor. Throws `invalid_input`
+   * for a cursor beyond the last sync id.
+   */
+  moveCursor(feed: string, consumer: string, cursor: bigint, options?: MoveCursorOptions): Promise<Consumer>
+  /** Removes the stored cursor. Resolves to false when there was none. */
+  dropCursor(feed: string, consumer: string): Promise<boolean>
+  /** Null for an unknown feed. */
+  status(feed: string): Promise<FeedStatus | null>
+  /** Drops the feed, its entries and its consumers. A new feed of this name goes on with greater sync ids. */
+  drop(feed: string): Promise<boolean>
+  /** Feeds in the order of their names. */
+  list(options?: Page & { prefix?: string | undefined }): Promise<FeedPage>
+}

@@ -1,0 +1,262 @@
+/**
+ * The shapes that the recent-items part takes and gives: of the library's users, so every field says what it is.
+ * Ids and totals are `bigint`, times `Date` with milliseconds in UTC.
+ */
+import type { JsonText } from './json'
+import type { IfTag, Page, Tagged } from './types'
+
+/** `history` keeps every item; `distinct` keeps each member once, with its newest item. */
+export type Mode = 'history' | 'distinct'
+
+/** An item to append. A field without a value is left out or null. */
+export interface NewItem<Payload = unknown> {
+  /** The member that the item belongs to; required in groups whose mode is `distinct`. */
+  member?: string | null | undefined
+  /** Any JSON value up to 64 KiB, or a `JsonText`. */
+  payload?: Payload | JsonText | undefined
+  /** When it happened, according to the caller. It has no effect on order or expiry. Years 1970 to 9999. */
+  occurredAt?: Date | null | undefined
+  /** Makes a retry safe: while an item of the window has it, appending it again appends nothing. */
+  eventId?: string | null | undefined
+}
+
+export interface NewGroupItem<Payload = unknown> extends NewItem<Payload> {
+  group: string
+}
+
+/** An item as it is stored. */
+export interface Item<Payload = unknown> {
+  group: string
+  /** Its number in the group: 0, 1, 2 and so on to 2^63 - 1, without gap or reuse. */
+  id: bigint
+  /** Its place in the ring, from 0 to capacity - 1. */
+  slot: number
+  member: string | null
+  /** The value, or a `JsonText` where `payloads: 'text'` was asked. Null if it was left out. */
+  payload: Payload
+  occurredAt: Date | null
+  eventId: string | null
+  /** The database's time at the append. */
+  createdAt: Date
+}
+
+/** An appended item. `appended` is false if an item with its `eventId` was there already: then it is that item. */
+export interface AppendedItem<Payload = unknown> extends Item<Payload> {
+  appended: boolean
+}
+
+/** What a group does with its items. */
+export interface Settings {
+  /** N of "the last N", 1 to 10,000. */
+  capacity: number
+  mode: Mode
+  /** Seconds from `createdAt` to expiry; null is never. */
+  ttlSeconds: number | null
+  /**
+   * Seconds after which a group without items is forgotten, with its own settings; null is never. A group that is made by
+   * that name later begins at id 0 again.
+   */
+  forgetEmptySeconds: number | null
+}
+
+/** A group's own settings; what is left out (or undefined) follows the policy. */
+export type OwnSettings = { [Name in keyof Settings]?: Settings[Name] | undefined }
+
+/** What `update` changes of a group: null lets a setting follow the policy again. */
+export type GroupChanges = { [Name in keyof Settings]?: Settings[Name] | null | undefined }
+
+/** `capacity`, `mode`, `ttlSeconds` and `forgetEmptySeconds` are those in force. */
+export interface Group extends Settings, Tagged {
+  group: string
+  /** The settings that are the group's own, and only those: what `put` was given. */
+  own: OwnSettings
+  /** The prefix of the policy that the other settings come from; null if they are the defaults. */
+  policy: string | null
+  /** The number of all appends ever. */
+  totalAppended: bigint
+  createdAt: Date
+}
+
+export interface Policy extends Settings, Tagged {
+  prefix: string
+}
+
+/** What `policies.put` takes; null for a time is never. */
+export type PolicySettings = Pick<Settings, 'capacity' | 'mode'> &
+  Pick<OwnSettings, 'ttlSeconds' | 'forgetEmptySeconds'>
+
+export type { IfTag, Page, Tagged }
+
+export interface PayloadOptions {
+  /** `'text'` gives payloads as `JsonText`, unparsed. */
+  payloads?: 'value' | 'text' | undefined
+}
+
+/** `'text'` gives payloads as `JsonText`, unparsed; `'none'` gives null for each, and does not read them. */
+export type PayloadForm = 'value' | 'text' | 'none'
+
+export interface RecentOptions {
+  /** How payloads are given; `'value'` when left out. */
+  payloads?: PayloadForm | undefined
+  /** Maximum number of items, 1 to 10,000; 10 when left out. */
+  limit?: number | undefined
+  /** Only items with a smaller id: the `nextBefore` of the page before. */
+  before?: bigint | undefined
+  /** Members whose items are left out; at most 100. */
+  exclude?: readonly string[] | undefined
+  /**
+   * Stop a page when its items take about this many bytes as JSON. A page has at least one item, if there is any. No
+   * limit by default.
+   */
+  maxBytes?: number | undefined
+}
+
+/** The newest items of a group, newest first. */
+export interface Recent<Payload = unknown> {
+  group: string
+  capacity: number
+  mode: Mode
+  /** All appends ever; 0n for a group that does not exist. */
+  totalAppended: bigint
+  items: Item<Payload>[]
+  /** The id to give as `before` for the next page; null when nothing older is there. */
+  nextBefore: bigint | null
+  /** A strong tag of this page (without quotes): it changes with everything that can change the page. */
+  tag: string
+}
+
+export interface GroupPage {
+  groups: Group[]
+  nextAfter: string | null
+}
+
+export interface PolicyPage {
+  policies: Policy[]
+  nextAfter: string | null
+}
+
+export interface MemberItems<Payload = unknown> {
+  items: Item<Payload>[]
+  /** The cursor to give as `before` for the next page; null when nothing older is there. */
+  nextBefore: string | null
+}
+
+/** Of `memberItems`. */
+export interface MemberOptions extends Pick<Page, 'limit'>, Pick<RecentOptions, 'payloads' | 'maxBytes'> {
+  /** Only older items: the `nextBefore` of the page before. */
+  before?: string | undefined
+  /** Only in groups whose names begin with this. */
+  prefix?: string | undefined
+}
+
+export interface WatchOptions extends PayloadOptions {
+  /** Begin after the item with this id, with the items appended since; −1 begins with all items. When left out, begins now. */
+  after?: bigint | undefined
+  /**
+   * True where an earlier watch ended at `after`: in a `distinct` group, what was removed since is reported too, or a `reset`.
+   * After a page that has just been read it would be what the page left out already.
+   */
+  resumes?: boolean | undefined
+  /** Ends the watching. */
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * A change of a group's window. A listener that keeps the newest `capacity` items of all `item` events, without those that
+ * were removed, has the window; in a `history` group it also drops items whose id is at most the newest id less
+ * `capacity`, in a `distinct` group the member's older item. A page that is read meanwhile may already have an item that an
+ * event still brings.
+ */
+export type GroupEvent<Payload = unknown> =
+  | { type: 'item'; item: Item<Payload> }
+  /** The item left the window, but newer items did not push it out. The listener may never have had it. */
+  | { type: 'removed'; id: bigint }
+  /**
+   * Discard your local state and reload the group; ignore items with an id of `totalAppended` or more, which follow as events,
+   * as all later changes do.
+   */
+  | { type: 'reset'; group: string; capacity: number; mode: Mode; totalAppended: bigint }
+
+/** The changes of a group, until the listener stops (`break`, `return()`, the signal) or the store closes. */
+export interface GroupWatch<Payload = unknown>
+  extends AsyncIterableIterator<GroupEvent<Payload>, undefined, undefined> {
+  /**
+   * Resolves once all later commits are reported, with the id that the watch begins after. Rejects, as the first event
+   * does, if the group can't be read.
+   */
+  readonly ready: Promise<bigint>
+  return(): Promise<IteratorResult<GroupEvent<Payload>, undefined>>
+}
+
+/**
+ * The operations on groups of recent items: `store.groups`, `tx.groups`, and the exported `RecentRepository`. `Payload` is the
+ * type that the caller says payloads have: nothing checks it. Where items may have none it includes null; with `payloads:
+ * 'text'` it is `JsonText`.
+ */
+export interface Groups<Base = unknown> {
+  /** Appends one item; creates the group where there is none. */
+  append<Payload extends Base = Base>(
+    group: string,
+    item?: NewItem<NoInfer<Payload>>,
+    options?: PayloadOptions,
+  ): Promise<AppendedItem<Payload>>
+  /** Appends up to 1,000 items to any groups: one commit, all or nothing, in the order given. */
+  appendMany<Payload extends Base = Base>(
+    items: readonly NewGroupItem<NoInfer<Payload>>[],
+    options?: PayloadOptions,
+  ): Promise<AppendedItem<Payload>[]>
+  /** The newest items of one group. */
+  recent<Payload extends Base = Base>(group: string, options?: RecentOptions): Promise<Recent<Payload>>
+  /**
+   * The same for a caller who has a page of this group, read with the same options: null while that page, by its
+   * `tag`, is still the answer. Then it costs a look at the group's head row; where items expire they are read.
+   */
+  recentIfChanged<Payload extends Base = Base>(
+    group: string,
+    tag: string,
+    options?: RecentOptions,
+  ): Promise<Recent<Payload> | null>
+  /** The newest items of up to 100 groups, in the order asked; one statement, one snapshot. */
+  recentMany<Payload extends Base = Base>(
+    groups: readonly string[],
+    options?: Omit<RecentOptions, 'before'>,
+  ): Promise<Recent<Payload>[]>
+  /** One item; null if the window has none of this id. */
+  item<Payload extends Base = Base>(group: string, id: bigint, options?: PayloadOptions): Promise<Item<Payload> | null>
+  /** Removes all items; ids go on from where they were. */
+  clear(group: string): Promise<{ deleted: number }>
+  /** Removes one item; false when the window has none of this id. */
+  remove(group: string, id: bigint): Promise<boolean>
+  /** The group's settings, in force and its own; null for a group that does not exist. */
+  get(group: string): Promise<Group | null>
+  /** Creates the group or replaces its own settings, re-slotting what it holds. */
+  put(group: string, settings?: OwnSettings, options?: IfTag): Promise<Group & { created: boolean }>
+  /** Changes only the settings that are given; null lets one follow the policy again. Throws `group_not_found`. */
+  update(group: string, changes: GroupChanges, options?: IfTag): Promise<Group>
+  /** Creates the group unless it exists. One that exists stays as it is; a process warns once of settings that differ. */
+  ensure(group: string, settings?: OwnSettings): Promise<Group & { created: boolean }>
+  /** Forgets the group and its items; false when there was none. */
+  drop(group: string): Promise<boolean>
+  /** Groups by name (in code point order). */
+  list(options?: Page & { prefix?: string | undefined }): Promise<GroupPage>
+  /** What one member did in all groups, or in those whose names begin with `prefix`, newest first. */
+  memberItems<Payload extends Base = Base>(member: string, options?: MemberOptions): Promise<MemberItems<Payload>>
+  /** Erases that, as it is when the call arrives, in small transactions; repeatable. */
+  eraseMember(member: string, options?: { prefix?: string | undefined }): Promise<{ deleted: number }>
+}
+
+/** The operations on policies: `store.policies` and `tx.policies`. */
+export interface Policies {
+  /** The policy of exactly this prefix; null if there is none. */
+  get(prefix: string): Promise<Policy | null>
+  /** Creates the policy, or replaces it. */
+  put(prefix: string, settings: PolicySettings, options?: IfTag): Promise<Policy & { created: boolean }>
+  /** Changes only the settings that are given. Throws `policy_not_found`. */
+  update(prefix: string, changes: OwnSettings, options?: IfTag): Promise<Policy>
+  /** Creates the policy unless it exists. One that exists stays as it is; a process warns once of settings that differ. */
+  ensure(prefix: string, settings: PolicySettings): Promise<Policy & { created: boolean }>
+  /** False when there was none. Its groups follow the next shorter prefix, or the defaults. */
+  drop(prefix: string): Promise<boolean>
+  /** Policies by prefix, or those of them that begin with `prefix`. */
+  list(options?: Page & { prefix?: string | undefined }): Promise<PolicyPage>
+}

@@ -1,0 +1,73 @@
+/** What the public shapes of workers and consumers have in common, in the library and in the client. */
+
+import type { Around } from './running'
+import type { StandardSchema } from './schema'
+
+/** What a handler of a worker gets beside its message. */
+export interface WorkContext {
+  /** Aborted when the claim of this message is lost, and when the worker is stopped without patience. */
+  signal: AbortSignal
+}
+
+/** What a handler of a consumer gets beside its changes. */
+export interface ConsumeContext {
+  /** Aborted when the patience of a `stop` is over: the cursor is not stored then. */
+  signal: AbortSignal
+  /**
+   * The cursor that is stored once the handler has resolved. With the library a handler may store it itself, in the
+   * transaction of its writes (`tx.feeds.moveCursor(feed, consumer, cursor, { from })`): both happen or neither does.
+   */
+  cursor: bigint
+  /** The cursor before these changes. */
+  from: bigint
+}
+
+/** `Given` is what an error is about. */
+export interface HandlingOptions<Output, Given> {
+  /** The pause after a handler has thrown: doubled each time, with jitter; default 1 to 600 seconds. */
+  backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
+  /**
+   * What bodies, or values, must be: a Standard Schema (zod, valibot, arktype), synchronous or not. The handler gets its
+   * output. A message whose body does not fit becomes a dead letter at once, with what is wrong as its error, and `onError`
+   * and `onDead` get it as it was sent; what the schema itself throws counts as thrown by the handler. A value that does not
+   * fit counts as an error of the handler for all changes of its call: nothing is skipped, and they are given again after
+   * the backoff, until the entry is put right or deleted.
+   */
+  schema?: StandardSchema<Output> | undefined
+  /** Stops it when it is aborted, as `stop()`. */
+  signal?: AbortSignal | undefined
+  /**
+   * Runs around each handler, for tracing, logging or a request scope (`AsyncLocalStorage`): gets what was given, as it was
+   * sent, and calls `next`, which runs the handler. What it throws counts as thrown by the handler.
+   */
+  around?: Around<Given>
+  /**
+   * Called with each error: a handler's with what it was given; the database's, or the server's, without it, each kind once
+   * until there is an answer again. When left out, each kind of error is a warning of the process, once until a handler
+   * succeeds, or there is an answer again.
+   */
+  onError?: ((error: unknown, given?: Given) => void) | undefined
+}
+
+export interface WorkHandlingOptions<Body, Message, SentMessage> extends HandlingOptions<Body, SentMessage> {
+  /** Seconds that a claim and each extension hold, 1 to 43,200; default the message's own, or the queue's. */
+  visibilityTimeoutSeconds?: number | undefined
+  /** Called when a message is done: its handler has resolved, and the message is acknowledged. */
+  onDone?: ((message: Message) => void) | undefined
+  /**
+   * Called when a message is dead by the error of its handler: on its last receive, or by an `UnrecoverableError`. A message
+   * whose claims ran out, because its process died, is not reported.
+   */
+  onDead?: ((message: SentMessage, error: unknown) => void) | undefined
+}
+
+export interface ConsumeHandlingOptions<Value, Change> extends HandlingOptions<Value, Change[]> {
+  /** Maximum changes of one call, 1 to 1,000; default 100. */
+  limit?: number | undefined
+  /**
+   * Called when deletions after the cursor are not known any more (`cursor_expired`), to discard what was built from the
+   * feed: once it has resolved, the consumer starts over at 0. When left out, the consumer stays where it is and reports
+   * the error until somebody moves the cursor.
+   */
+  onExpired?: (() => Promise<unknown> | unknown) | undefined
+}

@@ -1,0 +1,165 @@
+/** The public shapes of messages. Ids are bigints; times are Dates in UTC; durations are in seconds. */
+import type { JsonText } from './json'
+import type { DryRun, Page } from './types'
+
+export type MessageState = 'ready' | 'in-flight' | 'delayed' | 'blocked' | 'dead' | 'archived'
+
+/** By their names: `traceparent` for example. */
+export type Attributes = Readonly<Record<string, string>>
+
+/** What is said of a message beside its body. */
+export interface SendOptions {
+  /** The message is not handed out before this time has passed; 0 to 315,360,000. Default: 0. */
+  delaySeconds?: number | undefined
+  /** In place of the queue's, unless a receive asks for another. */
+  visibilityTimeoutSeconds?: number | null | undefined
+  /** In place of the queue's: 1 to 1,000,000; null is no limit. Default: the queue's. */
+  maxReceives?: number | null | undefined
+  /** If a message was sent with the same id in the last 5 minutes, this one is not sent. */
+  dedupId?: string | null | undefined
+  /** −1,000 to 1,000, higher first. Default: 0. */
+  priority?: number | undefined
+  /** Messages of one group take turns with those of other groups, and share its places. Messages without a group share one. */
+  messageGroup?: string | null | undefined
+  /** Handed to the receiver as they are: up to 16 names of 1 to 64 of A–Z a–z 0–9 _ . -, with texts of up to 256 characters. */
+  attributes?: Attributes | null | undefined
+}
+
+export interface NewMessage<Body = unknown> extends SendOptions {
+  /** Any JSON value, 256 KiB as text; or `JsonText`. */
+  body: Body | JsonText
+}
+
+export interface Sent {
+  id: bigint
+  /** False for a duplicate: `id` is that of the message that was sent with this `dedupId` before. */
+  sent: boolean
+}
+
+export interface BodyOptions {
+  /** `'text'` gives bodies as `JsonText`, unparsed. */
+  bodies?: 'value' | 'text' | undefined
+}
+
+export interface ReceiveOptions extends BodyOptions {
+  /** Maximum number of messages, 1 to 1,000. Default: 1. */
+  limit?: number | undefined
+  /** In place of the messages' own and the queue's; 0 to 43,200. */
+  visibilityTimeoutSeconds?: number | undefined
+  /** How long to wait for a message when there is none; 0 to 20. Default: 0. Inside a transaction only 0. */
+  waitSeconds?: number | undefined
+  /** Ends the waiting early: the receive resolves to no messages. */
+  signal?: AbortSignal | undefined
+}
+
+export interface CycleOptions extends Omit<ReceiveOptions, 'waitSeconds'> {
+  /** The name of the cursor that moves on. Default: `default`. */
+  cursor?: string | undefined
+}
+
+/** What a message has, in whatever state. */
+export interface MessageBase<Body> {
+  id: bigint
+  body: Body
+  /** How often it was handed out, this claim included. */
+  receiveCount: number
+  sentAt: Date
+  /** When it was handed out for the first time, in whatever queue; null if it never was. */
+  firstReceivedAt: Date | null
+  /** When it died, and after how many receives: for a dead message, and a dead letter until it is redriven; otherwise null. */
+  deadAt: Date | null
+  deadReceiveCount: number | null
+  /** When its claim expires; of one that is not claimed, when it is, or was, to be handed out again. */
+  visibleAt: Date
+  /** In force: its own, or the queue's where it has none; null is no limit. */
+  maxReceives: number | null
+  /** The error of the last `nack` that gave one. A message that died without one says that its visibility timeout ran out. */
+  lastError: string | null
+  messageGroup: string | null
+  priority: number
+  /** As they were sent; empty if there are none. */
+  attributes: Attributes
+}
+
+/** A message that was handed out. */
+export interface Message<Body = unknown> extends MessageBase<Body> {
+  /** Names this message and this claim, for `ack`, `nack` and `extend`. */
+  receiptHandle: string
+  /** When it was claimed, by the database's clock. */
+  receivedAt: Date
+}
+
+/** A message that was handed out, or its receipt handle. */
+export type MessageRef = Message | string
+
+/** A message as `peek` shows it. */
+export interface PeekedMessage<Body = unknown> extends MessageBase<Body> {
+  state: MessageState
+  lastReceivedAt: Date | null
+  archivedAt: Date | null
+  /** For a dead letter, the queue in which it died; null when that queue is gone, and once the message is archived. */
+  deadLetterFrom: string | null
+}
+
+/** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows if there are more. */
+export type BodyForm = 'value' | 'text' | 'preview'
+
+export interface PeekOptions extends Page {
+  /** How bodies are given. Default: `'value'`. */
+  bodies?: BodyForm | undefined
+  /** Default: `ready`. */
+  state?: MessageState | undefined
+  /** Stop a page when its messages take about this many bytes as JSON. A page has at least one, if there is any. */
+  maxBytes?: number | undefined
+}
+
+export interface MessagePage<Body = unknown> {
+  messages: PeekedMessage<Body>[]
+  nextAfter: string | null
+}
+
+/** Why a handle had no effect: its message was claimed again or settled, or it is not a handle of this queue. */
+export type ReceiptFault = 'stale_receipt' | 'invalid_receipt'
+
+export interface FailedReceipt {
+  receiptHandle: string
+  code: ReceiptFault
+}
+
+export interface Acked {
+  acked: string[]
+  failed: FailedReceipt[]
+}
+
+export interface Nacked {
+  nacked: string[]
+  failed: FailedReceipt[]
+}
+
+export interface Extended {
+  extended: string[]
+  failed: FailedReceipt[]
+}
+
+export interface NackOptions {
+  /** The message is handed out again after this time; 0 to 315,360,000. Default: 0. */
+  delaySeconds?: number | undefined
+  /** Kept as `lastError`, cut to 1,000 characters. */
+  error?: string | null | undefined
+  /** Never again: the message is dead, whatever its receive count. */
+  dead?: boolean | undefined
+}
+
+export interface ExtendOptions {
+  /** Counted from now; 0 to 43,200. */
+  visibilityTimeoutSeconds: number
+}
+
+export interface RedriveOptions extends DryRun {
+  /** Only these messages, 1 to 1,000: those of them that are dead. */
+  ids?: readonly bigint[] | undefined
+  /** Maximum number of messages, 1 or more. */
+  limit?: number | undefined
+  /** Only messages that came from queues whose names begin with it. */
+  prefix?: string | undefined
+}

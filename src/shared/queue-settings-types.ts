@@ -1,0 +1,45 @@
+/** The public shapes of queues themselves: their settings, and what is in them. */
+import type { AllGiven, Tagged } from './types'
+
+/** What happens to a message once it is acknowledged. */
+export type OnDelete = 'remove' | 'archive'
+
+export interface QueueSettings {
+  /** How long a receiver has a message for itself: 0 to 43,200. Default: 30. */
+  visibilityTimeoutSeconds?: number | undefined
+  /** After this many receives without an `ack` a message is dead: 1 to 1,000,000; null is no limit. Default: 5. */
+  maxReceives?: number | null | undefined
+  /** Where dead messages go. Default: null; they stay, dead. */
+  deadLetterQueue?: string | null | undefined
+  /** Default: `remove`. */
+  onDelete?: OnDelete | undefined
+  /** How long archived messages are kept. Default: null, for ever. */
+  retentionSeconds?: number | null | undefined
+  /** How many messages of one `messageGroup` are ready or in flight at once: 1 to 1,000. Default: null, no limit. */
+  groupConcurrency?: number | null | undefined
+  /** Sends are refused while the queue has as many messages: 1 to 10,000,000. Default: null, no limit. */
+  maxMessages?: number | null | undefined
+}
+
+export interface Queue extends AllGiven<QueueSettings>, Tagged {
+  queue: string
+  /** Whether sends are taken and receives get nothing: from `pause` until `resume`. */
+  paused: boolean
+  createdAt: Date
+}
+
+export type MessageCounts = Record<'ready' | 'inFlight' | 'delayed' | 'blocked' | 'dead' | 'archived', number>
+
+export interface QueueStatus extends Queue {
+  /** Whether another queue names it as its dead-letter queue. A message that dies there is ready here. */
+  isDeadLetterQueue: boolean
+  /** At most 5 seconds old. */
+  counts: MessageCounts
+  /** Age of the oldest message that is ready, blocked or in flight, as old as the counts; null when there is none. */
+  oldestAgeSeconds: number | null
+}
+
+export interface QueuePage {
+  queues: QueueStatus[]
+  nextAfter: string | null
+}

@@ -1,0 +1,92 @@
+/** The public shapes of work queues and their calls; those of messages are in `message-types.ts`. */
+import type { JsonText } from './json'
+import type {
+  Acked,
+  BodyOptions,
+  CycleOptions,
+  Extended,
+  ExtendOptions,
+  Message,
+  MessagePage,
+  MessageRef,
+  Nacked,
+  NackOptions,
+  NewMessage,
+  PeekedMessage,
+  PeekOptions,
+  ReceiveOptions,
+  RedriveOptions,
+  SendOptions,
+  Sent,
+} from './message-types'
+import type { Queue, QueuePage, QueueSettings, QueueStatus } from './queue-settings-types'
+import type { AsJson, DryRun, IfTag, Page } from './types'
+
+export type * from './message-types'
+export type * from './queue-settings-types'
+export type { DryRun }
+/**
+ * The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. `Body` is the type that the
+ * caller says bodies have; only the `schema` of a worker checks it. `bodies: 'text'` gives `JsonText`, `'preview'` a string.
+ */
+export interface Queues<Base = unknown> {
+  /** The attributes and counts; null for a queue that does not exist. */
+  get(queue: string): Promise<QueueStatus | null>
+  /** Creates the queue, or replaces all its settings; a pause stays. Throws `dead_letter_queue_not_found`, `dead_letter_cycle`. */
+  put(queue: string, settings?: QueueSettings, options?: IfTag): Promise<Queue & { created: boolean }>
+  /** Creates the queue unless it exists. One that exists stays as it is; a process warns once of settings that differ. */
+  ensure(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
+  /** Changes only the settings that are given, if any. Throws as `put`, and `queue_not_found`. */
+  update(queue: string, settings: QueueSettings, options?: IfTag): Promise<Queue>
+  /** Until `resume`, messages can be sent and receives get none. Repeatable. Throws `queue_not_found`. */
+  pause(queue: string): Promise<Queue>
+  /** Ends a pause: waiting receives get messages again. Repeatable. Throws `queue_not_found`. */
+  resume(queue: string): Promise<Queue>
+  /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another queue names it. */
+  drop(queue: string): Promise<boolean>
+  /** Queues by name. */
+  list(options?: Page & { prefix?: string | undefined }): Promise<QueuePage>
+  /** Sends one message. Throws `queue_not_found`. */
+  send<Body extends Base = Base, Given extends Body | JsonText = Body | JsonText>(
+    queue: string,
+    body: Given & AsJson<Given>,
+    options?: SendOptions,
+  ): Promise<Sent>
+  /** Sends 1 to 1,000 messages, all or nothing; resolves to one entry for each, in the order given. */
+  sendMany<Body extends Base = Base>(queue: string, messages: readonly NewMessage<NoInfer<Body>>[]): Promise<Sent[]>
+  /** Claims messages: until the visibility timeout expires, no other receiver gets them. None while the queue is paused. */
+  receive<Body extends Base = Base>(queue: string, options?: ReceiveOptions): Promise<Message<Body>[]>
+  /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. None while paused. */
+  cycle<Body extends Base = Base>(queue: string, options?: CycleOptions): Promise<Message<Body>[]>
+  /**
+   * The message is done: removes it, or archives it. Takes the message, or its receipt handle. Throws `stale_receipt` when
+   * the claim is no longer the caller's: it was settled, or another receiver has claimed the message since.
+   */
+  ack(queue: string, message: MessageRef): Promise<void>
+  /** The message failed: it is handed out again after a delay, or never. Throws as `ack`. */
+  nack(queue: string, message: MessageRef, options?: NackOptions): Promise<void>
+  /** Extends the claim to the visibility timeout, counted from now. Throws as `ack`. */
+  extend(queue: string, message: MessageRef, options: ExtendOptions): Promise<void>
+  /** `ack` of 1 to 1,000 messages or handles; resolves to the handles that counted, and those that did not. */
+  ackMany(queue: string, messages: readonly MessageRef[]): Promise<Acked>
+  /** `nack` of 1 to 1,000 messages or handles. */
+  nackMany(queue: string, messages: readonly MessageRef[], options?: NackOptions): Promise<Nacked>
+  /** `extend` of 1 to 1,000 messages or handles. */
+  extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<Extended>
+  /** Shows messages without claiming them. */
+  peek<Body extends Base = Base>(queue: string, options?: PeekOptions): Promise<MessagePage<Body>>
+  /** One message, in whatever state; null when the queue has none of this id. */
+  message<Body extends Base = Base>(
+    queue: string,
+    id: bigint,
+    options?: BodyOptions,
+  ): Promise<PeekedMessage<Body> | null>
+  /** Removes one message, in whatever state, without archiving it; false when there was none. */
+  remove(queue: string, id: bigint): Promise<boolean>
+  /** Sends dead messages back to the queues that they came from, with receive count 0. */
+  redrive(queue: string, options?: RedriveOptions): Promise<{ moved: number }>
+  /** Has the delayed ones of 1 to 1,000 messages handed out now. Throws `queue_not_found`. */
+  promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }>
+  /** Drops the ready, blocked and delayed messages: in a dead-letter queue, the dead letters. */
+  purge(queue: string, options?: DryRun): Promise<{ deleted: number }>
+}

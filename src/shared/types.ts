@@ -1,0 +1,30 @@
+/** Options that several calls have in common. */
+export interface Page {
+  /** Maximum number to return, 1 to 1,000; 100 when left out. */
+  limit?: number | undefined
+  /** The `nextAfter` of the page before. */
+  after?: string | undefined
+}
+
+export interface IfTag {
+  /**
+   * The `tag` of the settings that the caller has read; `'*'` is any. If they have another one by now, or do not exist, nothing
+   * changes, and the call throws `settings_changed`.
+   */
+  ifTag?: string | undefined
+}
+
+export interface Tagged {
+  /** For `ifTag`: changes with the settings, and with nothing but them. */
+  tag: string
+}
+
+export interface DryRun {
+  /** True: nothing changes, and the call resolves to the number of messages that would be affected now. */
+  dryRun?: boolean | undefined
+}
+
+export type { AsJson } from './schema'
+
+/** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */
+export type AllGiven<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }
