@@ -25,6 +25,7 @@ const send = route({
   scope: 'queue',
   body: {
     schema: 'Sending',
+    dto: NewMessageDto,
     example: example.messages,
     read: (body, faults) =>
       isObject(body.value) && Object.hasOwn(body.value, 'messages')
