@@ -673,14 +673,14 @@ export interface FeedPage {
 
 /** Problem details, RFC 9457. */
 export interface Problem<Existing = unknown> {
-  /** The address of the code in the error reference, relative to the request. */
+  /** The address of the code in the error reference, relative to the request; `about:blank` without a code. */
   type: string
   title: string
   /** 400 to 599. */
   status: number
   detail: string
-  /** A stable word for programs. */
-  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'already_exists' | 'stale_receipt' | 'invalid_receipt' | 'queue_in_use' | 'queue_full' | 'too_many' | 'dead_letter_queue_not_found' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'misuse' | 'internal'
+  /** A stable word for programs. Left out where the refusal only repeats its status. */
+  code?: 'invalid_input' | 'malformed_json' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'already_exists' | 'stale_receipt' | 'invalid_receipt' | 'queue_in_use' | 'queue_full' | 'too_many' | 'dead_letter_queue_not_found' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'misuse' | 'internal' | undefined
   /** The `X-Request-Id` of the answer, as the log of the server has it. */
   requestId?: string | undefined
   /** Every fault of a refused input. */
