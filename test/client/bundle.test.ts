@@ -8,21 +8,8 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { ROOT } from '../support/processes'
 
-/** What the client has in common with the library: none of it needs Node. */
-const SHARED = [
-  'recentn-error',
-  'error-text',
-  'failures',
-  'handles',
-  'in-flight',
-  'schema',
-  'kit/backoff',
-  'kit/cursor-steps',
-  'kit/faults',
-  'kit/settles',
-  'shared/\\w+',
-]
-const OURS = new RegExp(`(client/\\w+|${SHARED.join('|')})\\.js$|^<stdin>$`)
+/** The client's files, and those that it has in common with the library: all of `shared/` that needs no Node. */
+const OURS = /(client\/\w+|shared\/(?!platform)[\w-]+)\.js$|^<stdin>$/
 
 /** The compressed bytes of a page's script, and the files in it. */
 async function bundled(program: string): Promise<{ bytes: number; files: string[] }> {
