@@ -1,6 +1,6 @@
 /** The public surface of recentn. */
 export { migrations } from '../migrations'
-export { type StoreSchema, schemaOf } from './database/schema'
+export { type StoreSchema, schemaOf } from './database/schema/schema'
 export * from './entities'
 export type { Access, AccessAnswer, AccessFunction } from './http/access'
 export { createDashboard } from './http/dashboard'
