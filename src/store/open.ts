@@ -77,7 +77,7 @@ async function disconnect(dataSource: DataSource, engine: Engine): Promise<void>
 
 /**
  * Attaches a store to the user's own, initialized DataSource of type mysql, mariadb or better-sqlite3. The tables must
- * be there: list the exported `migrations` in the DataSource (with `tablePrefix`, those of `schemaOf`) and run them, or
+ * be there: list the `migrations` of `recentn/typeorm` in the DataSource (with `tablePrefix`, those of `schemaOf`) and run them, or
  * run `recentn migrate`.
  *
  * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the store's

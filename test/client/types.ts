@@ -24,7 +24,7 @@ type Takes<OfClient, Library, Less extends keyof Library = never> = Omit<Library
 type Has<OfClient, Methods extends PropertyKey> = Exclude<Methods, keyof OfClient> extends never ? true : never
 
 /** Options that leave values as text are for programs that pass the text on. */
-type Texts = 'payloads' | 'maxBytes' | 'bodies' | 'values' | 'signal'
+type Texts = 'payloads' | 'bodies' | 'values' | 'signal'
 
 export const methods: [
   Has<Client['groups'], keyof recent.Groups | 'watch'>,
@@ -66,7 +66,7 @@ export const taken: [
   Takes<client.NackOptions, queues.NackOptions>,
   Takes<client.ExtendOptions, queues.ExtendOptions>,
   Takes<client.NewSchedule, schedules.ScheduleDefinition>,
-  Takes<client.PeekOptions, queues.PeekOptions, 'bodies' | 'maxBytes'>,
-  Takes<client.ChangesOptions, feeds.ChangesOptions, 'values' | 'maxBytes'>,
+  Takes<client.PeekOptions, queues.PeekOptions, 'bodies'>,
+  Takes<client.ChangesOptions, feeds.ChangesOptions, 'values'>,
   Takes<client.Republish, feeds.RepublishSelection>,
 ] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true]

@@ -71,7 +71,7 @@ export async function requireSchema(session: Session, version: number): Promise<
     throw new RecentnError(
       'schema_missing',
       `The database has no recentn tables${others === '' ? ': ' : ` ${elsewhere} (RECENTN_TABLE_PREFIX), or `}run "recentn migrate", ` +
-        'or add the exported migrations to your DataSource and run them',
+        'or add the migrations of recentn/typeorm to your DataSource and run them',
     )
   }
   const versions = `the database is at schema version ${version}, this code at ${SCHEMA_VERSION}`
