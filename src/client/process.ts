@@ -1,7 +1,7 @@
 /** The health and the metrics of a server of its own. */
 import * as operations from './operations'
+import type { Health } from './schemas'
 import type { CallOptions, Transport } from './transport'
-import type { Health } from './wire'
 
 /** A router that is mounted in another app serves none of this. */
 export class ProcessClient {

@@ -43,7 +43,7 @@ afterAll(() => stop())
 interface Watching {
   told: string[]
   errors: RecentnError[]
-  ready: Promise<void>
+  ready: Promise<bigint>
   done: Promise<unknown>
 }
 

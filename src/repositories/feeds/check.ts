@@ -12,7 +12,8 @@ import type {
   RepublishSelection,
   ValueOptions,
 } from '../../shared/feed-types'
-import { jsonTextOf, sureText } from '../../shared/json'
+import { jsonTextOf } from '../../shared/json'
+import { sureText } from '../../shared/json-faults'
 import type { ChangesRequest } from './changes'
 import type { EntryText } from './put'
 

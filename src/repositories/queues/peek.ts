@@ -3,7 +3,7 @@
 import type { Reader, Row, Tx } from '../../database/engine'
 import { maxBytesOf } from '../../fields/options'
 import { invalidInput } from '../../shared/errors'
-import { jsonBytes } from '../../shared/json'
+import { jsonBytes } from '../../shared/json-faults'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from '../../shared/queue-types'
 import { changePlaces, makeNextReady, moveOf } from './groups/places'
 import { holdHead, isLimited, type QueueHead, requireHead } from './heads'

@@ -16,7 +16,8 @@ import type {
   RecentOptions,
   WatchOptions,
 } from '../../shared/group-types'
-import { jsonTextOf, sureText } from '../../shared/json'
+import { jsonTextOf } from '../../shared/json'
+import { sureText } from '../../shared/json-faults'
 import { givenOf, ifTagFaults } from '../settings'
 import type { ReadRequest } from './page'
 import type { PolicyRow } from './policies'
