@@ -201,9 +201,6 @@ export function json(maxBytes: number): Field & { readonly isJson: true } {
 export const PAYLOAD = json(MAX_PAYLOAD_BYTES)
 export const VALUE = json(MAX_VALUE_BYTES)
 
-/** About how many bytes of JSON an answer may have. */
-export const ANSWER_BYTES = whole(1, Number.MAX_SAFE_INTEGER)
-
 /** What every list takes. */
 export const PAGE_LIMIT = defaulted(whole(1, MAX_BATCH), 100)
 export const page = { limit: optional(PAGE_LIMIT), after: optional(text()) }

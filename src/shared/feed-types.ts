@@ -74,8 +74,6 @@ export interface ChangesOptions extends ValueOptions {
   waitSeconds?: number | undefined
   /** Ends the wait early: the call resolves to no changes. */
   signal?: AbortSignal | undefined
-  /** Approximate maximum size of the page's JSON in bytes. A page has at least one change. */
-  maxBytes?: number | undefined
 }
 
 /** Which entries to publish again: exactly one of the two properties. */

@@ -104,11 +104,6 @@ export interface RecentOptions {
   before?: bigint | undefined
   /** Members whose items are left out; at most 100. */
   exclude?: readonly string[] | undefined
-  /**
-   * Stop a page when its items take about this many bytes as JSON. A page has at least one item, if there is any. No
-   * limit by default.
-   */
-  maxBytes?: number | undefined
 }
 
 /** The newest items of a group, newest first. */
@@ -142,7 +137,7 @@ export interface MemberItems<Payload = unknown> {
 }
 
 /** Of `memberItems`. */
-export interface MemberOptions extends Pick<Page, 'limit'>, Pick<RecentOptions, 'payloads' | 'maxBytes'> {
+export interface MemberOptions extends Pick<Page, 'limit'>, Pick<RecentOptions, 'payloads'> {
   /** Only older items: the `nextBefore` of the page before. */
   before?: string | undefined
   /** Only in groups whose names begin with this. */
