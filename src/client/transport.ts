@@ -13,17 +13,13 @@ export interface CallOptions {
   timeoutSeconds?: number | undefined
 }
 
-/**
- * The options of a call of the library as the client takes them: payloads, bodies and values are parsed, so that there is no
- * `'text'`, and no `maxBytes`; with those of a call of the client.
- */
+/** Options of the library, without the `'text'` of payloads, bodies and values, which are parsed here; and those of a call. */
 export type WithCall<Options> = CallOptions & {
-  [Name in keyof Options as Name extends 'maxBytes' ? never : FormName<Name, Options[Name]>]: Exclude<
+  [Name in keyof Options as Options[Name] extends 'value' | 'text' | undefined ? never : Name]: Exclude<
     Options[Name],
     'text'
   >
 }
-type FormName<Name, Form> = Form extends 'value' | 'text' | undefined ? never : Name
 
 export type SettingsOptions = IfTag & CallOptions
 
