@@ -1,7 +1,7 @@
 /** The checks of `recentn doctor` on MySQL and MariaDB. */
 import type { DataSource } from 'typeorm'
 import { otherSettings, refusedServer, serverName, skipsLocked } from '../store/open'
-import { type Check, type CheckResult, type SqlRow, tableOf } from './finding'
+import { type Check, type CheckResult, type SqlRow, tableOf } from './doctor-work'
 
 /** MariaDB has had RANDOM_BYTES, which draws receipts, since 10.10. */
 const OLDEST = { MySQL: [8, 0], MariaDB: [10, 10] } as const

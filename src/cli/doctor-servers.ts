@@ -2,7 +2,7 @@
 import type { DataSource } from 'typeorm'
 import { innerOf } from '../store/inner'
 import type { Store } from '../store/types'
-import type { CheckResult } from './finding'
+import type { CheckResult } from './doctor-work'
 
 type ServerVariables = ReadonlyMap<string, string>
 

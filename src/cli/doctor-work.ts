@@ -1,8 +1,25 @@
-/** The checks of `recentn doctor` in the tables, on every engine: work that nobody does. */
+/** What a check of `recentn doctor` finds, and the checks in the tables, on every engine: work that no process does. */
 import type { DataSource } from 'typeorm'
 import { innerOf } from '../store/inner'
 import type { Store } from '../store/types'
-import { type CheckResult, type SqlRow, tableOf } from './finding'
+
+export interface Finding {
+  check: string
+  /** `unknown` if the check could not be made. */
+  state: 'ok' | 'warning' | 'wrong' | 'unknown'
+  found: string
+  /** What to do about it. */
+  fix?: string
+}
+
+export type CheckResult = Omit<Finding, 'check'>
+export type SqlRow = Record<string, unknown>
+
+export function tableOf(database: DataSource, entity: string): string {
+  return database.getMetadata(entity).tableName
+}
+
+export type Check = [name: string, run: (database: DataSource) => Promise<CheckResult>]
 
 /** If a message waits longer, probably no worker receives it. */
 const OLD_MESSAGE_SECONDS = 3600

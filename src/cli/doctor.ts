@@ -9,8 +9,7 @@ import { openStore } from '../store/open'
 import type { Store } from '../store/types'
 import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'
-import { feeds, queues, schedules } from './doctor-work'
-import { type Check, type CheckResult, type Finding, tableOf } from './finding'
+import { type Check, type CheckResult, type Finding, feeds, queues, schedules, tableOf } from './doctor-work'
 import { jsonLine, printable } from './printed'
 
 const FIXES: Partial<Record<ErrorCode, string>> = {

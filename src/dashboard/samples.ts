@@ -1,5 +1,5 @@
 /** The counts of queues while the dashboard was open: kept in this tab, over reloads, for a quarter of an hour. */
-import type { QueueStatus } from '../client/wire'
+import type { QueueStatus } from '../shared/queue-types'
 import { session } from './session'
 
 /** The time in milliseconds, and the ready, in-flight and dead messages. Dead letters count as dead. */

@@ -2,6 +2,7 @@
  * `/v1/feeds/{feed}/changes` and `/consumers`: reading the changes of a feed, and storing how far a consumer has read.
  */
 import { CHANGES_WAIT_SECONDS } from '../../fields/feeds'
+import { bounded } from '../../fields/options'
 import { PAGE_LIMIT } from '../../fields/rules'
 import { renderChanges, renderConsumer } from '../../results/feeds'
 import { NewCursorDto } from '../dto/feeds'
@@ -57,7 +58,7 @@ const changes = route({
   refusals: ['cursor_expired'],
   waits: true,
   async handle(store, { path: { feed }, query, signal }) {
-    const options = { ...query, values: 'text', maxBytes: MAX_ANSWER_BYTES, signal } as const
+    const options = bounded({ ...query, values: 'text', signal } as const, MAX_ANSWER_BYTES)
     return renderChanges(await store.feeds.changes(feed, options))
   },
 })

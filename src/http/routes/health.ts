@@ -1,8 +1,12 @@
-/** `/livez`, `/readyz` and `/metrics`, for the operator of the process. */
+/**
+ * `/livez`, `/readyz` and `/metrics`, for the operator of the process; `/v1/access`: what the caller may do, for user interfaces
+ * that show only what works.
+ */
 import { RecentnError } from '../../shared/errors'
 import { clearTimeout, setTimeout } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
+import type { Allowance } from '../access'
 import type { Metrics } from '../metrics/metrics'
 import { type Route, route } from '../route'
 
@@ -104,3 +108,30 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
 export function processRoutes({ metrics, draining }: ProcessState): readonly Route[] {
   return [livez, readyz(draining), metricsRoute(metrics)]
 }
+
+const access = route({
+  method: 'get',
+  path: '/v1/access',
+  scope: null,
+  about: () => [],
+  tellsAccess: true,
+  id: 'getAccess',
+  tag: 'Access',
+  summary: 'Read what the caller may do',
+  description:
+    'Any valid key may call it, whatever its scopes. `scopes` lists the scopes that the caller has; a key with `admin` has ' +
+    'all of them. The names of groups, queues, schedules, feeds and policies must begin with `prefix`; null allows all names.',
+  outcomes: {
+    200: {
+      description: 'The scopes and the prefix.',
+      schema: 'Access',
+      example: { scopes: ['append', 'read'], prefix: null },
+    },
+  },
+  async handle(_store, { allowance }) {
+    const { scopes, prefix } = allowance as Allowance
+    return JSON.stringify({ scopes, prefix })
+  },
+})
+
+export const accessRoutes: readonly Route[] = [access]

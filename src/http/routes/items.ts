@@ -1,6 +1,7 @@
 /** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing items. */
 import { createHash } from 'node:crypto'
 import { MAX_EXCLUDED, MAX_GROUPS, RECENT_LIMIT } from '../../fields/groups'
+import { bounded } from '../../fields/options'
 import { MAX_BATCH } from '../../fields/rules'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from '../../results/groups'
 import type { PayloadForm, Recent } from '../../shared/group-types'
@@ -112,7 +113,7 @@ const recent = route({
   outcomes: { 200: { description: 'The items.', schema: 'Recent', example: example.recent } },
   conditional: true,
   async handle(store, { path, query, knownTag }) {
-    const options = { ...query, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
+    const options = bounded({ ...query, payloads: formOf(query) }, MAX_ANSWER_BYTES)
     if (knownTag === undefined) return recentAnswer(await store.groups.recent(path.group, options))
     const page = await store.groups.recentIfChanged(path.group, knownTag, options)
     return page === null ? { status: 304, tag: knownTag } : recentAnswer(page)
@@ -151,7 +152,7 @@ const recentMany = route({
   outcomes: { 200: { description: 'One entry for each group.', schema: 'RecentMany', example: example.recentMany } },
   conditional: true,
   async handle(store, { query: { group: groups, ...options } }) {
-    const read = { ...options, payloads: formOf(options), maxBytes: MAX_ANSWER_BYTES }
+    const read = bounded({ ...options, payloads: formOf(options) }, MAX_ANSWER_BYTES)
     const pages = await store.groups.recentMany(groups, read)
     return { status: 200, body: renderRecentMany(pages, MAX_ANSWER_BYTES), tag: tagOfAll(pages) }
   },

@@ -1,4 +1,5 @@
 /** `/v1/members/{member}/items`: the items of one member in all groups, and their erasure. */
+import { bounded } from '../../fields/options'
 import { renderMemberItems } from '../../results/groups'
 import { historyParameters, nameParameter, payloadsParameter, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/groups'
@@ -38,7 +39,7 @@ const list = route({
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
     if (prefix === null) return renderMemberItems({ items: [], nextBefore: null })
-    const options = { ...query, prefix, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
+    const options = bounded({ ...query, prefix, payloads: formOf(query) }, MAX_ANSWER_BYTES)
     return renderMemberItems(await store.groups.memberItems(member, options))
   },
 })

@@ -1,4 +1,6 @@
 /** `/v1/queues/{queue}/messages`: sending messages, reading them without a claim, and removing one by its id. */
+
+import { bounded } from '../../fields/options'
 import { MESSAGE_STATES } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
 import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../../results/queues'
@@ -81,7 +83,7 @@ const peek = route({
   refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, query, within }) {
     const bodies = query.bodies === 'preview' ? 'preview' : 'text'
-    const options = { ...query, bodies, maxBytes: MAX_ANSWER_BYTES } as const
+    const options = bounded({ ...query, bodies } as const, MAX_ANSWER_BYTES)
     return renderMessagePage(await store.queues.peek(queue, options), within)
   },
 })
