@@ -24,7 +24,7 @@ await build({
   jsxImportSource: 'preact',
   tsconfig: join(SOURCE, 'tsconfig.json'),
   define: { RECENTN_VERSION: JSON.stringify(VERSION) },
-  // A comment in the script would be the only place where licences are told of; docs/dashboard.md does so.
+  // A comment in the script would be the only place where licences are named; docs/dashboard.md does so.
   legalComments: 'eof',
   logLevel: 'warning',
 })

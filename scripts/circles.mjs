@@ -1,5 +1,5 @@
 /**
- * `node scripts/circles.mjs`: no files of `src` import each other in a circle, not even for a type alone, which the linter's
+ * `node scripts/circles.mjs`: no files of `src` import each other in a cycle, not even for a type alone, which the linter's
  * rule against cycles lets through.
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -23,22 +23,22 @@ function to(file) {
   }
 }
 
-/** Files from which no circle can be reached. */
+/** Files from which no cycle can be reached. */
 const done = new Set()
-const circles = []
+const cycles = []
 
 /** `way`: how the file was reached. */
 function visit(file, way) {
   if (done.has(file)) return
   const at = way.indexOf(file)
-  if (at >= 0) circles.push([...way.slice(at), file])
+  if (at >= 0) cycles.push([...way.slice(at), file])
   else for (const next of importsOf.get(file)) visit(next, [...way, file])
   done.add(file)
 }
 
 for (const file of files) visit(file, [])
-for (const circle of circles) process.stdout.write(`${circle.join(' → ')}\n`)
-if (circles.length > 0) {
-  process.stdout.write(`circles: ${circles.length} circles of imports\n`)
+for (const cycle of cycles) process.stdout.write(`${cycle.join(' → ')}\n`)
+if (cycles.length > 0) {
+  process.stdout.write(`cycles: ${cycles.length} cycles of imports\n`)
   process.exitCode = 1
 }

@@ -1,7 +1,7 @@
 /**
  * `node scripts/client-operations.cjs` writes docs/openapi.json, the document of the build in dist, and generates
  * src/client/operations.ts from it: the route of each operation, what it takes and answers by the names of `schemas.ts`, and
- * which fields of its bodies are ids and times. Each is a constant of its own, so that a bundler leaves out those that nobody
+ * which fields of its bodies are ids and times. Each is its own constant, so that a bundler leaves out those that no page
  * calls. A test generates the same text and compares.
  */
 const { writeFileSync } = require('node:fs')

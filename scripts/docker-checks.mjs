@@ -1,4 +1,4 @@
-/** What the image must do, each on containers of its own: with SQLite in a volume, and with MySQL by compose.yaml. */
+/** What the image must do, each on its own containers: with SQLite in a volume, and with MySQL by compose.yaml. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -107,7 +107,7 @@ export async function checkMysql(image, check, compose, say) {
     const { code, stdout } = await stack.once('doctor')
     must(code === 0 && !/WRONG/.test(stdout), stdout)
   })
-  await check('while MySQL is away it says so (503), and goes on when it is back, with the data', async () => {
+  await check('while MySQL is away it says so (503), and continues when it is back, with the data', async () => {
     await docker('stop', stack.mysql)
     const away = await until('503', 30, async () => {
       const answer = await ask(await stack.port(), '/v1/groups/article%3A42/items', { key })

@@ -40,7 +40,7 @@ export function must(condition, what) {
   if (!condition) throw new Error(what)
 }
 
-/** A request to a server on `port`, on a connection of its own; resolves to null when it is not answered. */
+/** A request to a server on `port`, on its own connection; resolves to null when it is not answered. */
 export function ask(port, path, { key, method = 'GET', body } = {}) {
   const headers = {
     ...(key && { Authorization: `Bearer ${key}` }),

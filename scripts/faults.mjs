@@ -108,7 +108,7 @@ function reportOf(report, isForPage = false) {
     const refusals = refused > 0 ? ` (${refused}, ${inSeconds(line.slowestErrorMs)})` : ''
     return `${inSeconds(line.goodAgainMs)}${refusals}`
   }
-  // The engine whose clock moves has a server of its own.
+  // The engine whose clock moves has its own server.
   const columns = [...new Set(places.map((place) => place.split(',')[0]))]
   const short = names.map((name) => [
     name,

@@ -1,6 +1,6 @@
 /**
  * `node scripts/idle.mjs [URL]`: the processor time of an idle server, and of an idle store with a worker, a consumer, a
- * followed table and a poller, each in a process of its own, as a share of a core over a minute. Needs a build and Linux.
+ * followed table and a poller, each in its own process, as a share of a core over a minute. Needs a build and Linux.
  * The database (default: SQLite in memory) must be one that may be written to.
  */
 import { spawn } from 'node:child_process'

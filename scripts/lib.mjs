@@ -179,11 +179,11 @@ function filesIn(input) {
 async function build() {
   say('building dist/ (tsc, esbuild) …')
   const start = Date.now()
-  // The key before the compiler reads: what is edited meanwhile is built next time.
+  // The key before the compiler reads: what is edited while it runs is built next time.
   const key = buildKey()
   const fresh = join(CACHE, 'dist-new')
   const old = join(CACHE, 'dist-old')
-  // Left by a build that was killed; the lock says that nobody is at work there.
+  // Left by a build that was killed; the lock says that no process works there.
   rmSync(fresh, { recursive: true, force: true })
   rmSync(old, { recursive: true, force: true })
   try {
@@ -271,7 +271,7 @@ function lockKey(folder) {
 }
 
 function npm(step, args) {
-  // The npm that runs us, where one does: there may be several, and on Windows it is no program of its own.
+  // The npm that runs us, where one does: there may be several, and on Windows it cannot be run by itself.
   const script = process.env.npm_execpath
   if (script?.endsWith('.js')) return run(step, process.execPath, [script, ...args])
   return run(step, 'npm', args)

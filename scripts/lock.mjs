@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 
 const HEARTBEAT_MS = 2000
-/** A holder that is alive touches the lock all the time; after so long without, it is gone, or was asleep. */
+/** A holder that is alive touches the lock all the time; after 30 seconds without, it is gone, or was asleep. */
 const STALE_MS = 30_000
 
 /** Runs `work` while no other process holds the lock at `path`; `say` hears when that has to wait. */

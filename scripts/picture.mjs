@@ -1,4 +1,4 @@
-/** `npm run picture`: makes docs/dashboard.png anew, of a server with a shop's data that was looked at for a minute. */
+/** `npm run picture`: makes docs/dashboard.png again, of a server with a shop's data that was looked at for a minute. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -42,15 +42,20 @@ const HABITS = [
   [/\b(by|for|in) hand\b.*\bhanded\b/i, 'one of the two'],
 ]
 
-/** The same for pages alone: comments in the code still have these. */
-const PAGE_HABITS = [
-  [/^(- |\d+\. |\| )?(\*\*)?What (?!.*\?)|[.:] What (?!.*\?)/, 'the thing by its name'],
+/** The same for pages alone: comments in the code still have it. */
+const PAGE_HABITS = [[/^(- |\d+\. |\| )?(\*\*)?What (?!.*\?)|[.:] What (?!.*\?)/, 'the thing by its name']]
+
+/** The same for pages, and for the rooms of `PLAIN_ROOMS`, whose comments have none of it. */
+const PLAIN_HABITS = [
   [/\b(of (yours|theirs|its own|their own|your own|ours))\b/i, '"your", "their", "its own" before the noun'],
   [/\bmeanwhile\b/i, '"at the same time", "until then"'],
   [/\bby now\b/i, '"now", "already"'],
   [/\b(goes|go) on\b(?! (to|the|in)\b)/i, '"continues"'],
   [/\b(somebody|nobody)\b/i, 'the actor: a caller, a process, no process'],
 ]
+
+const PLAIN_ROOMS =
+  /\.md$|^scripts\/|^src\/(?:cli|fields|testing|http\/(?:dto|input|metrics|process|routes))\/|^src\/(?:http\/[^/]*|cli\.ts|main\.ts)$/
 
 const MOST_WORDS = 30
 const FENCE = /^\s*(```|~~~)/
@@ -135,6 +140,7 @@ const files =
           'src',
           'docs',
           'migrations',
+          'scripts',
           'examples',
           'README.md',
           'CONTRIBUTING.md',
@@ -143,14 +149,15 @@ const files =
         { encoding: 'utf8' },
       )
         .split('\n')
-        .filter((file) => /\.(ts|tsx|md)$/.test(file) && !file.includes('generated'))
+        .filter((file) => /\.(ts|tsx|mjs|cjs|md)$/.test(file) && !/generated|^scripts\/prose/.test(file))
 
 let found = 0
 for (const file of files) {
   const isPage = file.endsWith('.md')
+  const habits = [...HABITS, ...(isPage ? PAGE_HABITS : []), ...(PLAIN_ROOMS.test(file) ? PLAIN_HABITS : [])]
   for (const [line, text] of proseOf(file)) {
     const plain = text.replace(/`[^`]*`/g, 'x')
-    for (const [habit, instead] of isPage && !text.startsWith('#') ? [...HABITS, ...PAGE_HABITS] : HABITS) {
+    for (const [habit, instead] of text.startsWith('#') ? HABITS : habits) {
       const match = habit.exec(plain)
       if (match === null) continue
       found++

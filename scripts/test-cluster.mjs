@@ -82,7 +82,7 @@ const FAULTS = [
     },
   ],
   [
-    'a node stops for a while, and goes on',
+    'a node stops for a while, and continues',
     async (nodes) => {
       await sleep(3000)
       await nodes.pause(1)

@@ -38,7 +38,7 @@ function notTested(reason) {
 async function build(base) {
   const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'].filter((name) => process.env[name])
   const args = ['build', '--build-arg', `BASE=${base}`, ...proxies.flatMap((name) => ['--build-arg', name])]
-  // The first stage by a name of its own too, so that its layers are not lost as those of an image without a name.
+  // The first stage by its own name too, so that its layers are not lost as those of an image without a name.
   for (const target of [
     ['--target', 'build', '-t', `${IMAGE}-build`],
     ['-t', IMAGE],

@@ -1,5 +1,5 @@
 /**
- * `npm run test:examples`: packs what would be published, installs it into copies of the examples that are projects of their own,
+ * `npm run test:examples`: packs what would be published, installs it into copies of the examples that are separate projects,
  * and runs the tests of each. The copies are workspaces of one project, so that they share what they install.
  */
 import assert from 'node:assert/strict'

@@ -23,7 +23,7 @@ const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js')
 
 /**
- * For jest and its workers, in MB. Each test file loads a thousand modules of its own, and with V8's 16 MB, to which it grows
+ * For jest and its workers, in MB. Each test file loads a thousand modules for itself, and with V8's 16 MB, to which it grows
  * from 1, most of what they make is copied before it is dropped: a fifth of the processor time.
  */
 const YOUNG_MB = 64

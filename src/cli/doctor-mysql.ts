@@ -153,7 +153,7 @@ const mysqlLocks = (tables: readonly string[]) => `
   GROUP BY t.trx_mysql_thread_id, p.USER, p.HOST, t.trx_started, l.OBJECT_NAME
   ORDER BY seconds DESC, thread LIMIT 20`
 
-/** MariaDB names the table only if somebody waits for the lock. For others it has the number of rows of a transaction. */
+/** MariaDB names the table only if a transaction waits for the lock. For others it has the number of rows of a transaction. */
 const mariadbLocks = (tables: readonly string[]) => `
   SELECT t.trx_mysql_thread_id AS thread, p.USER AS user, p.HOST AS host, ${HELD_SECONDS} AS seconds,
     MAX(l.lock_table) AS what, MAX(t.trx_rows_locked) AS locks, MAX(t.trx_state = 'LOCK WAIT') AS waiting

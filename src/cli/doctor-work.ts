@@ -89,7 +89,9 @@ export async function feeds(store: Store): Promise<CheckResult> {
     fixes.push('see that a process with a publisher runs (publish is not false), and who holds locks')
   }
   if ((greatestLag ?? 0) >= FAR_BEHIND) {
-    fixes.push(`far behind: ${await farBehind(store.dataSource)}; see that they run, or delete those that nobody uses`)
+    fixes.push(
+      `far behind: ${await farBehind(store.dataSource)}; see that they run, or drop the cursors that no consumer uses`,
+    )
   }
   return fixes.length === 0 ? { state: 'ok', found } : { state: 'warning', found, fix: fixes.join('; ') }
 }

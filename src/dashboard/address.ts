@@ -25,7 +25,7 @@ function addressOf(hash: string): PageAddress {
   }
 }
 
-/** A hash that somebody has typed may not be decodable. */
+/** A hash that a user has typed may not be decodable. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)

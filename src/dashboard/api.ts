@@ -68,7 +68,7 @@ const NOT_OURS = 'The answer is not from recentn. You may have to log in again.'
 
 /** What went wrong, for people. */
 export function sentenceOf({ code, status, message, cause }: RecentnError): string {
-  if (status === 401 && !hasKeys) return 'You are not logged in. Log in to the app, and this page goes on.'
+  if (status === 401 && !hasKeys) return 'You are not logged in. Log in to the app, and this page continues.'
   if (status === 401 && session.key === null) return 'This server wants an API key.'
   if (code === 'unreachable') {
     const isLate = (cause as Error | undefined)?.name === 'TimeoutError'

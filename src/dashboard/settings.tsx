@@ -1,4 +1,4 @@
-/** The settings of groups and policies: the fields of their forms, and a save that overwrites no change of somebody else. */
+/** The settings of groups and policies: the fields of their forms, and a save that overwrites no other user's change. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Group, Policy } from '../shared/group-types'

@@ -7,7 +7,7 @@ import { NAME, whole } from './rules'
  * What a key may do: `append` appends and removes items of groups; `read` looks at everything but feeds' entries;
  * `queue` sends, receives and settles messages; `feed` writes and reads the entries of feeds, their changes and
  * consumers; `admin` is settings, policies, queues, what removes more than items of one group, what removes or moves
- * messages that nobody has received, and what drops a feed.
+ * messages that were never received, and what drops a feed.
  */
 export const SCOPES = ['append', 'read', 'queue', 'feed', 'admin'] as const satisfies readonly Scope[]
 

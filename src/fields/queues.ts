@@ -27,7 +27,7 @@ export const MAX_ERROR_CHARACTERS = 1000
 export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'blocked', 'dead', 'archived'] as const
 export const ON_DELETE = oneOf(['remove', 'archive'])
 
-/** The `lastError` of a message whose last claim ran out, where nobody had said what went wrong. */
+/** The `lastError` of a message whose last claim ran out, whose receiver had given no error. */
 export function ranOutError(receives: number): string {
   return `${RAN_OUT}${receives} ${receives === 1 ? 'receive' : 'receives'}.`
 }

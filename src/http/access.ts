@@ -31,7 +31,7 @@ export interface Grant {
   /** The names that the request may see and change begin with this; null is all names. */
   prefix: string | null
   keyId?: string
-  /** Asks again whether the request may go on. A grant without it does not end. */
+  /** Asks again whether the request may continue. A grant without it does not end. */
   lasts?(): Promise<boolean>
 }
 

@@ -42,7 +42,7 @@ const ROUTES = /^\/v1\//
 const intoFolder: RequestHandler = ({ originalUrl }, response, next) => {
   const [path = '', ...query] = originalUrl.split('?')
   if (path.endsWith('/')) return next()
-  // Relative too: a proxy may serve the app below a path of its own.
+  // Relative too: a proxy may serve the app below its own path.
   const folder = `./${path.slice(path.lastIndexOf('/') + 1)}/`
   response.statusCode = 302
   response.setHeader('Location', [folder, ...query].join('?')).end()

@@ -29,7 +29,7 @@ export interface DispatchOptions {
    * `server.close()` ends soon.
    */
   stopping?: AbortSignal | undefined
-  /** @internal In a user's app, where nobody else closes the connections of answers while the server stops. */
+  /** @internal In a user's app, where no other code closes the connections of answers while the server stops. */
   isMounted?: boolean | undefined
   /** @internal For tests that must not wait. */
   streams?: Partial<StreamLimits> | undefined
@@ -144,7 +144,7 @@ interface ReadInput {
 /** A body that is left out has no fields, and nor has PHP's `[]`, its empty object. */
 const NO_FIELDS: JsonBody = { value: {}, text: null }
 
-/** Reads what a request to the route says: the command line has requests that nobody sent. */
+/** Reads what a request to the route says. The command line makes requests without a server. */
 export function inputReader(route: Route) {
   const isRead = route.method === 'get'
   const readPath = pathReader(route.pathParameters)

@@ -1,4 +1,4 @@
-/** Where a test store is: in memory, or in a database of its own on a server, which is dropped with it. */
+/** Where a test store is: in memory, or in its own database on a server, which is dropped with it. */
 import { randomBytes } from 'node:crypto'
 import type { DataSourceOptions } from 'typeorm'
 import { DataSource } from 'typeorm'
@@ -40,7 +40,7 @@ export async function testDatabase(
   await onServer(connection, `CREATE DATABASE ${database} CHARACTER SET utf8mb4`).catch((error) => {
     if (!DENIED.has(error.errno)) throw error
     const right = `GRANT ALL ON \`${stem.replaceAll('_', '\\_')}\\_%\`.* TO its user`
-    throw new RecentnError('database_refused', `A test store makes a database of its own, and may not: ${right}`, {
+    throw new RecentnError('database_refused', `A test store makes its own database, and may not: ${right}`, {
       cause: error,
     })
   })

@@ -18,7 +18,7 @@ export type { Duration, TestClock } from './clock'
 export interface TestStoreOptions extends Omit<OpenOptions, 'url' | 'migrate' | 'clockOffsetMs'> {
   /**
    * Where the store is. Default: in memory. With `mysql://user:password@host:port/` (or `mariadb://`) each store has a
-   * database of its own on this server, which is dropped when the store is closed.
+   * database for itself on this server, which is dropped when the store is closed.
    */
   url?: string | undefined
   /** Your own entities: their tables are made from them (`synchronize`), unless you give `migrations` too. */

@@ -1,5 +1,5 @@
 /**
- * Stores that a test has not closed. A worker of theirs, or a pool of connections, would keep the runner from ending: what is left
+ * Stores that a test has not closed. Their workers, or a pool of connections, would keep the runner from ending: what is left
  * when the tests of a file are over is closed then. jest, mocha and vitest (with `globals: true`) have a hook for it as a
  * global; a file that `node --test` runs has that of its runner.
  */

@@ -8,7 +8,7 @@ import { type DtoClass, type Field, type Judged, orNull, ref, type Schema } from
 import type { Fault } from '../../shared/errors'
 import type { JsonText } from '../../shared/json'
 
-/** What null says in JSON: nothing, a value of its own (such as no limit), a JSON value, or it is a fault. */
+/** The meaning of null in JSON: nothing, its own value (such as no limit), a JSON value, or a fault. */
 type NullMeaning = 'left out' | 'kept' | 'value' | 'refused'
 
 export interface DtoMember {

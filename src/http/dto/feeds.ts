@@ -40,7 +40,7 @@ export class NewCursorDto extends Judged {
 
   @Optional(
     CURSOR,
-    'The cursor that the finished page was read from. If the stored cursor was put back before it meanwhile, it stays there.',
+    'The cursor that the finished page was read from. If the stored cursor was put back before it since then, it stays there.',
   )
   from?: bigint
 }

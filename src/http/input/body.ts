@@ -8,7 +8,7 @@ import { HeldBytes, MIB } from '../output/sending'
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 
-/** How long a sender may go on sending a refused body before the refusal is sent. */
+/** How long a sender may continue to send a refused body before the refusal is sent. */
 const DISCARD_MS = 5_000
 
 /** How long the connection of a body that is read no further stays open at least; up to twice that, as many end apart. */
@@ -105,7 +105,7 @@ function checkMediaType({ headers }: IncomingMessage): void {
  */
 function arrivedBytes(request: IncomingMessage, limitBytes: number): Buffer | null {
   const isWhole = request.complete && !request.destroyed && request.readableLength <= limitBytes
-  // Nobody has begun to read it.
+  // No code has begun to read it.
   const isUnread = request.readableFlowing === null && !request.readableDidRead && request.readableEncoding === null
   return isWhole && isUnread ? request.read() : null
 }
@@ -144,7 +144,7 @@ function readBytes(request: IncomingMessage, limitBytes: number, stallMs: number
       end()
       resolve(bytes)
     })
-    // The sender is gone: there is nobody to answer, and nothing of a half-sent request may be stored.
+    // The sender is gone: no client waits for an answer, and nothing of a half-sent request may be stored.
     request.on('error', (error) => (error instanceof RecentnError ? fail(() => error) : gone()))
     request.on('close', gone)
     const fault = faults.get(request)

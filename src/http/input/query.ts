@@ -44,7 +44,7 @@ export function parseQuery(target: string): ParsedQuery {
   return { values, faults }
 }
 
-/** No route takes as many. To decode what is not UTF-8 takes long: nobody may have it done a hundred thousand times. */
+/** No route takes as many. To decode what is not UTF-8 takes long: no client may have it done a hundred thousand times. */
 const MAX_PAIRS = 1000
 
 /** Whether the text has as many of these characters as `count`, or more. */

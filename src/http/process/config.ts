@@ -27,7 +27,7 @@ export interface Config {
   readonly logLevel: LogLevel
   /** Logs a line for each request. */
   readonly accessLog: boolean
-  /** How long the server goes on serving, but no longer ready, before it stops. */
+  /** How long the server still answers, but is no longer ready, before it stops. */
   readonly drainSeconds: number
 }
 

@@ -19,7 +19,7 @@ import { SECURITY_HEADERS } from './headers'
 const MOST_WAITING = 10_000
 const FEW_WAITING = 100
 
-/** How long a client may go on sending on a connection that ends, so that it reads the answer before the end. */
+/** How long a client may still send on a connection that ends, so that it reads the answer before the end. */
 const LINGER_MS = 2000
 
 interface Exchange {
@@ -84,7 +84,7 @@ export class HttpConnections {
       if (!newest.response.headersSent) newest.response.setHeader('Connection', 'close')
       failBody(newest.request, error)
     }
-    // Otherwise a client that reads no answer could go on sending for ever.
+    // Otherwise a client that reads no answer could send for ever.
     socket.pause()
     this.#advance(connection)
   }

@@ -3,7 +3,7 @@
  * Paths have names of groups and members in them, so a request is logged by the template of its route, and by its path
  * at the level `debug` only.
  *
- * If nobody reads the log any more, such as behind a closed pipe, the server goes on.
+ * If no process reads the log any more, such as behind a closed pipe, the server continues.
  */
 import type { IncomingMessage } from 'node:http'
 import pino, { type Logger } from 'pino'

@@ -44,7 +44,7 @@ function sentenceOf(error: unknown): string {
 
 class CannotStart extends Error {}
 
-/** Opens the store and waits for a database server that is not up yet; null if a signal stops the process meanwhile. */
+/** Opens the store and waits for a database server that is not up yet; null if a signal stops the process before. */
 async function openPatiently(config: Config, stopping: AbortSignal, log: Log): Promise<Store | null> {
   const { databaseUrl: url, tablePrefix, defaultCapacity, poolSize } = config
   const onBackgroundError: StoreOptions['onBackgroundError'] = (error, work) =>
@@ -104,7 +104,7 @@ async function serveUntilStopped(store: Store, config: Config, stopping: Stoppin
   }
 }
 
-/** Goes on answering for a while, but no longer ready, so that load balancers notice before the server closes. */
+/** Answers for a while, but is no longer ready, so that load balancers notice before the server closes. */
 async function drain(server: Listening, seconds: number, { hurried }: Stopping, log: Log): Promise<void> {
   if (seconds === 0) return
   log.write('info', `recentn drains for ${seconds} seconds: no longer ready`, { seconds })

@@ -56,7 +56,7 @@ async function* texts(after: bigint, events: AsyncIterable<GroupEvent>): AsyncIt
 function textOf(event: GroupEvent): string {
   if (event.type === 'item') return `id: ${event.item.id}\nevent: item\n${dataOf(renderItem(event.item))}\n`
   if (event.type === 'removed') return `event: removed\n${dataOf(JSON.stringify(removedBody(event)))}\n`
-  // The reloaded group has everything up to here: a client that is cut off after the reset goes on from here.
+  // The reloaded group has everything up to here: a client that is cut off after the reset continues from here.
   return `id: ${event.totalAppended - 1n}\nevent: reset\n${dataOf(JSON.stringify(resetBody(event)))}\n`
 }
 

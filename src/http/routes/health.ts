@@ -20,7 +20,7 @@ export interface ProcessState {
 /** A probe gets its answer within this time. */
 const READY_MS = 2000
 
-/** The look at each store's database that is running: probes that come meanwhile share it, however long it takes. */
+/** The running query of each store's database: probes that come while it runs share it. */
 const looks = new WeakMap<Store, Promise<void>>()
 
 async function requireDatabase(store: Store): Promise<void> {
@@ -34,7 +34,7 @@ async function requireDatabase(store: Store): Promise<void> {
   await Promise.race([look, late]).finally(() => clearTimeout(timer))
 }
 
-/** Not a 503: all processes share the disk, and reads go on. */
+/** Not a 503: all processes share the disk, and reads still work. */
 const DISK_FULL = JSON.stringify({
   status: 'ok',
   warning: 'The disk of the database is full: a write has failed, and none has succeeded since',
