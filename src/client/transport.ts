@@ -15,13 +15,10 @@ export interface CallOptions {
 
 /**
  * The options of a call of the library as the client takes them: payloads, bodies and values are parsed, so that there is no
- * `'text'`, and no `maxBytes`; with those of a call of the client.
+ * `'text'`; with those of a call of the client.
  */
 export type WithCall<Options> = CallOptions & {
-  [Name in keyof Options as Name extends 'maxBytes' ? never : FormName<Name, Options[Name]>]: Exclude<
-    Options[Name],
-    'text'
-  >
+  [Name in keyof Options as FormName<Name, Options[Name]>]: Exclude<Options[Name], 'text'>
 }
 type FormName<Name, Form> = Form extends 'value' | 'text' | undefined ? never : Name
 
