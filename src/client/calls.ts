@@ -5,12 +5,13 @@
 import { FEED_CALLS, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../shared/handles'
 import type { ApiKey } from '../shared/key-types'
 import { FeedCalls } from './feeds'
+import type { Operation } from './format'
 import { GroupCalls } from './groups'
 import type { CallsFeedHandle, CallsGroupHandle, CallsQueueHandle } from './handles'
 import * as operations from './operations'
 import { type ClientOptions, checkOptions } from './options'
-import { ProcessClient } from './process'
 import { QueueCalls } from './queues'
+import type { Health } from './schemas'
 import { POLICIES, type PolicyCalls, SCHEDULES, type ScheduleCalls, SettingsCalls } from './settings'
 import { type CallOptions, Transport } from './transport'
 
@@ -18,8 +19,15 @@ import { type CallOptions, Transport } from './transport'
 export interface CommonClient {
   readonly policies: PolicyCalls
   readonly schedules: ScheduleCalls
-  /** The health and the metrics of a server of its own. */
-  readonly process: ProcessClient
+  /** The health and the metrics of a server of its own: a router that is mounted in another app serves none of this. */
+  readonly process: {
+    /** Resolves if the process answers. */
+    livez(options?: CallOptions): Promise<Health>
+    /** Resolves if the database answers too; throws `database_unavailable`, and `draining` if the server is stopping. */
+    readyz(options?: CallOptions): Promise<Health>
+    /** The metrics of the process, in the format of Prometheus. */
+    metrics(options?: CallOptions): Promise<string>
+  }
   /** What the caller's key may do: its scopes, and the prefix that it is confined to. Throws `unauthorized`. */
   access(options?: CallOptions): Promise<Pick<ApiKey, 'scopes' | 'prefix'>>
 }
@@ -63,11 +71,19 @@ export function transportOf(options: ClientOptions): Transport {
 }
 
 export function commonOf(transport: Transport): CommonClient {
+  const asking =
+    <Answer>(operation: Operation<Answer>) =>
+    (options?: CallOptions) =>
+      transport.value(operation, {}, options)
   return {
     policies: new SettingsCalls(transport, POLICIES),
     schedules: new SettingsCalls(transport, SCHEDULES) as ScheduleCalls,
-    process: new ProcessClient(transport),
-    access: (options) => transport.value(operations.getAccess, {}, options),
+    process: {
+      livez: asking(operations.livez),
+      readyz: asking(operations.readyz),
+      metrics: asking(operations.metrics),
+    },
+    access: asking(operations.getAccess),
   }
 }
 

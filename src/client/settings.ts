@@ -1,9 +1,10 @@
 /** The calls on settings, which groups, policies, queues and schedules have in common: one class, because pages count bytes. */
 import type { ErrorCode } from '../shared/error-codes'
 import type { Policies, PolicySettings } from '../shared/group-types'
+import type { RecentnError } from '../shared/recentn-error'
 import type { Schedule, ScheduleChanges, ScheduleDefinition, Schedules } from '../shared/schedule-types'
 import type { ListOptions } from '../shared/types'
-import type { FieldShapes, Operation } from './format'
+import { decoded, type FieldShapes, type Headed, type Operation } from './format'
 import { scheduleShape } from './operations'
 import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport, type WithCall } from './transport'
 
@@ -42,20 +43,33 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
     return { method, path: `/v1/${many}/{name}`, answer: shape }
   }
 
-  #parts(name: string, body?: object): object {
-    return { path: { name }, body }
+  /** Sends settings; with `ifTag` to those only that have this tag, which a call that arrived twice would find changed. */
+  #send(
+    method: string,
+    name: string,
+    body: object,
+    { ifTag, ...call }: SettingsOptions = {},
+    condition?: Headed['headers'],
+  ) {
+    const headers = ifTag === undefined ? condition : { 'If-Match': `"${encodeURI(ifTag)}"` }
+    const repeat = ifTag === undefined ? 'safe' : 'once'
+    return this.#transport.call(this.#at(method), { path: { name }, body, headers } as Headed, { repeat, ...call })
+  }
+
+  async #put(...given: [name: string, settings: object, options?: SettingsOptions, condition?: Headed['headers']]) {
+    const { status, value } = await this.#send('PUT', ...given)
+    return Object.assign(value, { created: status === 201 })
   }
 
   /** The settings, and for a queue its counts; null if it does not exist. */
   get(name: string, options?: CallOptions): ReturnType<Calls['get']> {
-    const found = this.#transport.valueOrNull(this.#at('GET'), this.#parts(name), this.#kind.absent, options)
+    const found = this.#transport.valueOrNull(this.#at('GET'), at(name), this.#kind.absent, options)
     return found as ReturnType<Calls['get']>
   }
 
   /** Creates it, or replaces all of its settings. One that is left out gets its default; for a group it follows the policy. */
   put(name: string, ...[settings = {}, options]: [...Given, options?: SettingsOptions]): ReturnType<Calls['put']> {
-    const put = this.#transport.put(this.#at('PUT'), this.#parts(name, settings), options)
-    return put as ReturnType<Calls['put']>
+    return this.#put(name, settings, options) as ReturnType<Calls['put']>
   }
 
   /** Changes the given settings and no others. With null a setting of a group follows the policy again. */
@@ -64,19 +78,22 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
     changes: Parameters<Calls['update']>[1],
     options?: SettingsOptions,
   ): ReturnType<Calls['update']> {
-    const changed = this.#transport.change(this.#at('PATCH'), this.#parts(name, changes), options)
-    return changed.then(({ value }) => value) as ReturnType<Calls['update']>
+    const changed = this.#send('PATCH', name, changes, options).then(({ value }) => value)
+    return changed as ReturnType<Calls['update']>
   }
 
   /** Creates it with these settings, and leaves one that exists unchanged. */
   ensure(name: string, ...[settings = {}, options]: [...Given, options?: CallOptions]): ReturnType<Calls['ensure']> {
-    const there = this.#transport.ensure(this.#at('PUT'), this.#parts(name, settings), options)
+    const there = this.#put(name, settings, options, { 'If-None-Match': '*' }).catch((error: RecentnError | null) => {
+      if (error?.code !== 'already_exists' || !error.cause) throw error
+      return Object.assign(decoded(error.cause, this.#kind.shape) as object, { created: false })
+    })
     return there as ReturnType<Calls['ensure']>
   }
 
   /** Drops it, with all in it; false if there was none. Throws `queue_in_use`. */
   drop(name: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(this.#at('DELETE'), this.#parts(name), this.#kind.absent, options)
+    return this.#transport.wasThere(this.#at('DELETE'), at(name), this.#kind.absent, options)
   }
 
   /** A page, by name. */
@@ -94,6 +111,8 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
     return everyOf((page) => this.list(page) as never, this.#kind.many, options)
   }
 }
+
+const at = (name: string) => ({ path: { name } }) as Headed
 
 export type PolicyCalls = SettingsCalls<Policies, [settings: PolicySettings]>
 

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../shared/error-codes'
 import { invalidInput, RecentnError } from '../shared/recentn-error'
 import type { IfTag } from '../shared/types'
-import { answerOf, decoded, type Headed, type Operation, requestOf, type WireAnswer, type WireRequest } from './format'
+import { answerOf, type Headed, type Operation, requestOf, type WireAnswer, type WireRequest } from './format'
 import type { ClientOptions } from './options'
 import { pause, type Repeat, retryDelay, type TimeLimit, timeLimit } from './retry'
 
@@ -13,14 +13,13 @@ export interface CallOptions {
   timeoutSeconds?: number | undefined
 }
 
-/**
- * The options of a call of the library as the client takes them: payloads, bodies and values are parsed, so that there is no
- * `'text'`; with those of a call of the client.
- */
+/** Options of the library, without the `'text'` of payloads, bodies and values, which are parsed here; and those of a call. */
 export type WithCall<Options> = CallOptions & {
-  [Name in keyof Options as FormName<Name, Options[Name]>]: Exclude<Options[Name], 'text'>
+  [Name in keyof Options as Options[Name] extends 'value' | 'text' | undefined ? never : Name]: Exclude<
+    Options[Name],
+    'text'
+  >
 }
-type FormName<Name, Form> = Form extends 'value' | 'text' | undefined ? never : Name
 
 export type SettingsOptions = IfTag & CallOptions
 
@@ -78,43 +77,6 @@ export class Transport {
     conduct?: Conduct,
   ): Promise<Answer> {
     return (await this.call(operation, parts, conduct)).value
-  }
-
-  /** The answer to a change of settings, of those only that have the tag `ifTag`: a call that arrived twice would find another. */
-  async change<Answer, Parts>(
-    operation: Operation<Answer, Parts>,
-    parts: NoInfer<Parts> & Headed,
-    { ifTag, ...call }: SettingsOptions = {},
-  ): Promise<WireAnswer<Answer>> {
-    if (ifTag === undefined) return this.call(operation, parts, { repeat: 'safe', ...call })
-    const headers = { 'If-Match': `"${encodeURI(ifTag)}"` }
-    return this.call(operation, { ...parts, headers }, { repeat: 'once', ...call })
-  }
-
-  /** What was put, and whether it was made by that. */
-  async put<Answer, Parts>(
-    operation: Operation<Answer, Parts>,
-    parts: NoInfer<Parts> & Headed,
-    options?: SettingsOptions,
-  ): Promise<Answer & { created: boolean }> {
-    const { status, value } = await this.change(operation, parts, options)
-    return Object.assign(value as Answer & object, { created: status === 201 })
-  }
-
-  /** The same where there is none; otherwise what is there. */
-  async ensure<Answer, Parts>(
-    operation: Operation<Answer, Parts>,
-    parts: NoInfer<Parts> & Headed,
-    options?: CallOptions,
-  ): Promise<Answer & { created: boolean }> {
-    try {
-      return await this.put(operation, { ...parts, headers: { 'If-None-Match': '*' } }, options)
-    } catch (error) {
-      const { code, cause } = error as RecentnError
-      if (code !== 'already_exists' || !cause) throw error
-      const there = decoded(cause, operation.answer ?? {}) as Answer & object
-      return Object.assign(there, { created: false })
-    }
   }
 
   /** Null in place of the error `absent`, which says that there is no such thing. */

@@ -1,6 +1,6 @@
 /** `recentn/typeorm`: what a DataSource of the user's own lists, and the repositories on one. */
 export { migrations } from '../../migrations'
-export { type StoreSchema, schemaOf } from '../database/schema'
+export { type StoreSchema, schemaOf } from '../database/schema/schema'
 export * from '../entities'
 export { FeedRepository } from '../repositories/feeds/repository'
 export { QueueRepository } from '../repositories/queues/repository'

@@ -6,8 +6,8 @@
  * with its key.
  */
 import { type Engine, placeholders, type Reader, type Row } from '../../database/engine'
-import type { Table } from '../../database/table'
-import type { TableColumn } from '../../database/table-parts'
+import type { Table } from '../../database/user-tables/table'
+import type { TableColumn } from '../../database/user-tables/table-parts'
 import { faultsOf, optionRules } from '../../fields/field'
 import { option } from '../../fields/options'
 import { nameFault, SIGNAL } from '../../fields/rules'

@@ -3,8 +3,8 @@
  * engine was in truth asked for, which no plan can gloss over. On tables where every group is a small part.
  */
 import type { QueryRunner } from 'typeorm'
-import { mysqlEngine } from '../../../src/database/mysql'
-import { sqliteEngine } from '../../../src/database/sqlite'
+import { mysqlEngine } from '../../../src/database/mysql/mysql-engine'
+import { sqliteEngine } from '../../../src/database/sqlite/sqlite-engine'
 import { tablesOf } from '../../../src/database/tables'
 import { selectTakenSql } from '../../../src/repositories/recent/batch-heads'
 import { deleteErasedSql, selectErasableSql, selectErasedSql } from '../../../src/repositories/recent/erasure'

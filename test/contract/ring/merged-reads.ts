@@ -1,4 +1,4 @@
-import { sessionOf } from '../../../src/database/session'
+import { sessionOf } from '../../../src/database/attached/attach'
 import { bounded, maxBytesOf } from '../../../src/fields/options'
 import type { Item, Recent, RecentOptions } from '../../../src/index'
 import { GroupMemory } from '../../../src/repositories/recent/memory'

@@ -5,7 +5,7 @@
  * out. It is `away` only if the server says it before it does anything, or has rolled the transaction back.
  * "Seen" means on a real server, by a test or by hand; the others are from the servers' reference of error messages.
  */
-import { driverError, type FailureKind } from './engine'
+import { driverError, type FailureKind } from '../engine'
 
 /**
  * A kind of failure, or a more exact word for one:

@@ -6,9 +6,9 @@
  * process does something else. After an error the transaction is rolled back, or its connection closed.
  */
 import type { QueryRunner } from 'typeorm'
-import type { StatementAnswer, Statements, StatementValues } from './engine'
-import { type Setting, statementsOn } from './statements'
-import { drop } from './transaction-guard'
+import type { StatementAnswer, Statements, StatementValues } from '../engine'
+import { type Setting, statementsOn } from '../statements'
+import { drop } from '../transaction-guard'
 
 const BEGIN = { sql: 'START TRANSACTION', parameters: [] }
 const COMMIT = { sql: 'COMMIT', parameters: [] }

@@ -4,9 +4,9 @@
  * the first write of a store: one connection locks a row, another one asks for it.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
-import { RecentnError } from '../shared/errors'
-import { clearTimeout, performance, setTimeout } from '../shared/platform'
-import { poolSizeOf } from './connection-use'
+import { RecentnError } from '../../shared/errors'
+import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import { poolSizeOf } from '../connection-use'
 
 /** A caller that waits longer for two connections at once may wait for transactions that wait for it. */
 const CONNECT_MS = 1000

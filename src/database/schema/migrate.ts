@@ -9,18 +9,18 @@
  * that it is done.
  */
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm'
-import { migrationStem, SCHEMA_VERSION, takenNames } from '../../migrations'
-import { describe, refuseNames, standing } from '../../migrations/standing'
-import { RecentnError } from '../shared/errors'
-import { performance } from '../shared/platform'
-import { caughtUp, membersOf } from './cluster'
-import type { MysqlOptions } from './connect'
-import { pause } from './cut-off'
-import { driverError, type Engine, type Session } from './engine'
-import { mustNotMigrate } from './members'
+import { migrationStem, SCHEMA_VERSION, takenNames } from '../../../migrations'
+import { describe, refuseNames, standing } from '../../../migrations/standing'
+import { RecentnError } from '../../shared/errors'
+import { performance } from '../../shared/platform'
+import type { MysqlOptions } from '../connect'
+import { pause } from '../cut-off'
+import { driverError, type Engine, type Session } from '../engine'
+import { caughtUp, membersOf } from '../mysql/cluster'
+import { mustNotMigrate } from '../mysql/members'
+import { withoutLimit } from '../mysql/statement-limit'
+import type { Tables } from '../tables'
 import { LostRows, requireSchema, restoreRows, schemaVersion } from './schema-check'
-import { withoutLimit } from './statement-limit'
-import type { Tables } from './tables'
 
 /** How long a process waits for one that migrates, and from when on it says so where that one may have to be started. */
 const PATIENCE_SECONDS = 120

@@ -8,8 +8,8 @@
  * decodes it by the session's, and answers in a third.
  */
 import type { QueryRunner } from 'typeorm'
-import { RecentnError } from '../shared/errors'
-import { driverError, type Row } from './engine'
+import { RecentnError } from '../../shared/errors'
+import { driverError, type Row } from '../engine'
 import { connectionOf } from './packets'
 
 interface SessionVariable {

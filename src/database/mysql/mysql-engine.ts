@@ -1,11 +1,11 @@
 /** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
 import type { Connection } from 'mysql2'
-import { RecentnError } from '../shared/errors'
-import type { Engine, Parameter } from './engine'
+import { RecentnError } from '../../shared/errors'
+import type { Engine, Parameter } from '../engine'
+import { chosenFree } from '../numbering'
+import { countPlaceholders, holdsSeparator, MYSQL_SPELLING, nextPlaceholder } from '../placeholders'
+import { mysqlRows } from '../row-facts'
 import { isDiskFull, mysqlFailure, mysqlLeavesDoubt, mysqlRefusal } from './mysql-failures'
-import { chosenFree } from './numbering'
-import { countPlaceholders, holdsSeparator, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
-import { mysqlRows } from './row-facts'
 
 /**
  * A value as SQL, always in ASCII. mysql2 writes values into the statement too, but not safely: it escapes quotes with

@@ -6,7 +6,7 @@
  * Invariants: the server gets the statements in the order in which they were given, and runs none after the first one that
  * fails. After the failure of a statement that had waited, the runner sends nothing until a ROLLBACK: the statements that
  * depended on it would otherwise run without it. A packet holds statements of ours, which are ASCII with values written by
- * `mysql.ts`, and at its end at most one of the user's, which cannot hold a second one.
+ * `mysql-engine.ts`, and at its end at most one of the user's, which cannot hold a second one.
  * Once somebody has got the connection itself, by TypeORM's `connect()`, nothing waits: what they send on it follows what was
  * given before, and is in the transaction.
  * On a node of a Galera cluster it holds less (`galera-packets.ts`).
@@ -22,7 +22,7 @@ import {
 } from 'typeorm'
 import { MysqlQueryRunner } from 'typeorm/driver/mysql/MysqlQueryRunner'
 import { mustPart, requireTransaction, WITNESS } from './galera-packets'
-import { oneStatement } from './mysql'
+import { oneStatement } from './mysql-engine'
 
 /** A packet of more than one statement has no more characters than this; the least max_allowed_packet is 1 MiB. */
 const PACKET_UNITS = 512 * 1024

@@ -1,6 +1,6 @@
 /** Parses `mysql://` and `mariadb://` URLs: the hosts, the user, the database, and how the connection is encrypted. */
 import { readFileSync } from 'node:fs'
-import { invalidInput, RecentnError } from '../shared/errors'
+import { invalidInput, RecentnError } from '../../shared/errors'
 import type { ServerHost } from './server-hosts'
 
 export interface ServerUrl {

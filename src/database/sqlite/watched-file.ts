@@ -8,8 +8,8 @@
  */
 import { type BigIntStats, closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { RecentnError } from '../shared/errors'
-import { performance, setTimeout } from '../shared/platform'
+import { RecentnError } from '../../shared/errors'
+import { performance, setTimeout } from '../../shared/platform'
 
 const LOOK_MS = 1000
 const BESIDE = ['-wal', '-shm']

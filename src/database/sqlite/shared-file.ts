@@ -9,7 +9,7 @@
  * store tries again later.
  */
 import type { QueryRunner } from 'typeorm'
-import { clearTimeout, performance, setTimeout } from '../shared/platform'
+import { clearTimeout, performance, setTimeout } from '../../shared/platform'
 
 /** As long as TypeORM's connections wait by default; then SQLite decides. */
 const PATIENCE_MS = 5000

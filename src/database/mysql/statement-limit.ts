@@ -8,8 +8,8 @@
  * server that sends anything, such as the error of a lock wait, loses only the connection of the slow statement.
  */
 import type { QueryRunner } from 'typeorm'
-import { clearInterval, performance, setInterval } from '../shared/platform'
-import { driverError } from './engine'
+import { clearInterval, performance, setInterval } from '../../shared/platform'
+import { driverError } from '../engine'
 
 export const DEFAULT_STATEMENT_TIMEOUT_SECONDS = 30
 

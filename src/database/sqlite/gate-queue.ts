@@ -4,10 +4,10 @@
  * Invariant: first come, first served; one caller at a time has its turn. Only reads may pass the caller at its turn, and
  * only while that waits for the lock of another connection: then no transaction is open on this one.
  */
-import { clearTimeout, performance, setImmediate, setTimeout } from '../shared/platform'
-import { noneFree } from './bounded-pool'
-import { DatabaseCounts } from './database-counts'
-import { requireOutside } from './inside'
+import { clearTimeout, performance, setImmediate, setTimeout } from '../../shared/platform'
+import { noneFree } from '../bounded-pool'
+import { DatabaseCounts } from '../database-counts'
+import { requireOutside } from '../inside'
 
 /** How long callers may follow each other at the gate without a turn of the event loop. */
 const BREATHE_MS = 10

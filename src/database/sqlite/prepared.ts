@@ -7,8 +7,8 @@
  */
 import type BetterSqlite3 from 'better-sqlite3'
 import type { QueryRunner } from 'typeorm'
-import { type Parameter, type Row, RowParameters, type StatementValues } from './engine'
-import { giveOurs } from './limited-runner'
+import { giveOurs } from '../attached/limited-runner'
+import { type Parameter, type Row, RowParameters, type StatementValues } from '../engine'
 
 /** The most texts of which a connection keeps the statement; the one that was used longest ago goes first. */
 const MAX_KEPT = 200

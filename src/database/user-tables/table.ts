@@ -3,10 +3,10 @@
  * rows as the user's code knows them. Nothing is cached: a table is described when work on it begins.
  */
 import type { DataSource, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm'
-import { RecentnError } from '../shared/errors'
-import { mysqlCatalogue } from './catalogue/mysql'
-import { sqliteCatalogue } from './catalogue/sqlite'
-import type { Row, Session } from './engine'
+import { RecentnError } from '../../shared/errors'
+import type { Row, Session } from '../engine'
+import { mysqlCatalogue } from './mysql-catalogue'
+import { sqliteCatalogue } from './sqlite-catalogue'
 import type { TableColumn, TableIndex, TableKind } from './table-parts'
 
 export interface Table extends TableKind {

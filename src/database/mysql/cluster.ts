@@ -6,13 +6,13 @@
  * may be another one than the node that had the commit, and behind it.
  */
 import type { QueryRunner } from 'typeorm'
-import type { Engine, Reader, Row } from './engine'
+import type { Engine, Reader, Row } from '../engine'
+import type { Setting } from '../statements'
+import { drop } from '../transaction-guard'
 import { type GroupMember, MEMBERS, outOfGroup } from './members'
-import { numberBy } from './mysql'
+import { numberBy } from './mysql-engine'
 import { UnfitHost } from './server-hosts'
 import { limitUntil } from './statement-limit'
-import type { Setting } from './statements'
-import { drop } from './transaction-guard'
 
 /** Both are the server's own words for being a node: Galera's, and Group Replication's. */
 export const CLUSTER_VARIABLES = "SHOW VARIABLES WHERE Variable_name IN ('wsrep_on', 'group_replication_group_name')"

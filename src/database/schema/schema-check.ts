@@ -1,10 +1,10 @@
 /** Checks by their columns that the tables in the database are those of this code's version. */
-import { currentColumns, SCHEMA_VERSION } from '../../migrations'
-import { describe, type NameHolder, refuseNames, standing } from '../../migrations/standing'
-import { RecentnError } from '../shared/errors'
-import { wallClockMs } from '../shared/platform'
-import type { Reader, Session } from './engine'
-import type { Tables } from './tables'
+import { currentColumns, SCHEMA_VERSION } from '../../../migrations'
+import { describe, type NameHolder, refuseNames, standing } from '../../../migrations/standing'
+import { RecentnError } from '../../shared/errors'
+import { wallClockMs } from '../../shared/platform'
+import type { Reader, Session } from '../engine'
+import type { Tables } from '../tables'
 
 /** Tables with one row, which no statement can do without, are empty: a test may have emptied all tables. */
 export class LostRows extends RecentnError {

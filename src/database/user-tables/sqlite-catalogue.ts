@@ -1,8 +1,8 @@
 /** The catalogue of SQLite: its pragmas, and what has to be found out otherwise. */
 import { RecentnError } from '../../shared/errors'
 import type { Reader } from '../engine'
-import type { TableIndex, TableKind } from '../table-parts'
-import { type Catalogue, indexesOf, path, type Quote } from './parts'
+import { type Catalogue, indexesOf, path, type Quote } from './catalogue-parts'
+import type { TableIndex, TableKind } from './table-parts'
 
 const quotedName: Quote = (part) => `"${part.replaceAll('"', '""')}"`
 

@@ -1,5 +1,5 @@
 /** The shape of a catalogue, and what both catalogues share. */
-import type { TableColumn, TableIndex, TableKind } from '../table-parts'
+import type { TableColumn, TableIndex, TableKind } from './table-parts'
 
 export type Quote = (part: string) => string
 

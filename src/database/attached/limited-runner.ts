@@ -7,8 +7,8 @@
  * its limit is closed, never returned to the pool: its answer may still come. To the caller it is a lost connection.
  */
 import type { QueryRunner } from 'typeorm'
-import { clearTimeout, performance, setTimeout } from '../shared/platform'
-import { endOf, OverLimit } from './statement-limit'
+import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import { endOf, OverLimit } from '../mysql/statement-limit'
 
 interface RunnerLimit {
   ms: number

@@ -5,10 +5,10 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
-import { RecentnError } from '../shared/errors'
-import { sqliteDriver } from './drivers'
-import { sqliteFile } from './server-url'
-import { tablesOf } from './tables'
+import { RecentnError } from '../../shared/errors'
+import { sqliteDriver } from '../drivers'
+import { sqliteFile } from '../mysql/server-url'
+import { tablesOf } from '../tables'
 import { requireOwnWal } from './watched-file'
 
 type Driver = new (file: string, options?: BetterSqlite3.Options) => BetterSqlite3.Database

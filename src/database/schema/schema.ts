@@ -6,13 +6,13 @@ import {
   type EntitySchemaColumnOptions,
   getMetadataArgsStorage,
 } from 'typeorm'
-import { migrations, migrationsOf } from '../../migrations'
-import { entities, RecentnSchema } from '../entities'
-import { faultsOf, refuse } from '../fields/field'
-import { SCHEMA_RULES } from '../fields/options'
-import { tablePrefixFault } from '../fields/rules'
-import { RecentnError } from '../shared/errors'
-import { DEFAULT_PREFIX, type Tables, tablesOf } from './tables'
+import { migrations, migrationsOf } from '../../../migrations'
+import { entities, RecentnSchema } from '../../entities'
+import { faultsOf, refuse } from '../../fields/field'
+import { SCHEMA_RULES } from '../../fields/options'
+import { tablePrefixFault } from '../../fields/rules'
+import { RecentnError } from '../../shared/errors'
+import { DEFAULT_PREFIX, type Tables, tablesOf } from '../tables'
 
 type Entity = (typeof entities)[number]
 

@@ -10,13 +10,13 @@
 import type BetterSqlite3 from 'better-sqlite3'
 import { type DataSource, QueryFailedError, type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
-import { performance, setTimeout } from '../shared/platform'
-import { DEFAULT_CONNECTION_TIMEOUT_SECONDS, noneFree } from './bounded-pool'
-import { RowParameters } from './engine'
+import { performance, setTimeout } from '../../shared/platform'
+import { DEFAULT_CONNECTION_TIMEOUT_SECONDS, noneFree } from '../bounded-pool'
+import { RowParameters } from '../engine'
+import { BUSY, type Gate, type Leave, PASSED } from './gate-queue'
 import { preparedOn, type RowRunner, runPrepared } from './prepared'
 import type { SharedFile } from './shared-file'
-import { sqliteEngine } from './sqlite'
-import { BUSY, type Gate, type Leave, PASSED } from './sqlite-queue'
+import { sqliteEngine } from './sqlite-engine'
 import { WatchedFile } from './watched-file'
 
 /** How long a caller at its turn waits for the lock of another connection or process. */
