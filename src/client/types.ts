@@ -16,6 +16,7 @@ export type {
   PolicySettings,
   Recent,
 } from '../shared/group-types'
+export type { FeedHandle, GroupHandle, QueueHandle } from '../shared/handle-types'
 export type {
   Message,
   MessagePage,

@@ -74,11 +74,7 @@ interface MemberRequest extends MemberOptions {
   limit: number
 }
 
-async function memberItems(
-  reader: Reader,
-  policies: PolicyCache,
-  request: MemberRequest,
-): Promise<MemberItems> {
+async function memberItems(reader: Reader, policies: PolicyCache, request: MemberRequest): Promise<MemberItems> {
   const { member, limit, prefix = '', before, payloads } = request
   const maxBytes = maxBytesOf(request)
   const items: ItemRow[] = []
