@@ -350,18 +350,18 @@ export interface Message<Body = unknown> {
   /** Opaque; identifies the message and this claim. */
   receiptHandle: string
   sentAt: Date
+  /** The beginning of the claim. */
+  receivedAt: Date
   /** The end of the claim. */
   visibleAt: Date
+  /** The limit in force: the message's own, otherwise the queue's. Null is no limit. 1 to 1000000. */
+  maxReceives: number | null
   /** When it was received for the first time, in whatever queue. */
   firstReceivedAt: Date | null
   /** When it died, for a dead message, and for a dead letter until it is redriven; otherwise null. */
   deadAt: Date | null
   /** How often it had been received when it died. */
   deadReceiveCount: number | null
-  /** The beginning of the claim. */
-  receivedAt: Date
-  /** The limit in force: the message's own, otherwise the queue's. Null is no limit. 1 to 1000000. */
-  maxReceives: number | null
   /** The error of the last `nack`; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
@@ -436,16 +436,16 @@ export interface PeekedMessage<Body = unknown> {
   sentAt: Date
   /** When the message becomes, or became, visible again. */
   visibleAt: Date
+  lastReceivedAt: Date | null
+  archivedAt: Date | null
+  /** The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the message is archived. */
+  deadLetterFrom: string | null
   /** When it was received for the first time, in whatever queue. */
   firstReceivedAt: Date | null
   /** When it died, for a dead message, and for a dead letter until it is redriven; otherwise null. */
   deadAt: Date | null
   /** How often it had been received when it died. */
   deadReceiveCount: number | null
-  lastReceivedAt: Date | null
-  archivedAt: Date | null
-  /** The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the message is archived. */
-  deadLetterFrom: string | null
   /** The error of the last `nack`; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
