@@ -1,45 +1,28 @@
 /** Groups of recent items, and members: the methods of the library's `store.groups`, without `watch`. */
-import * as operations from './operations'
-import { SettingsCalls, type SettingsNames } from './settings'
-import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport } from './transport'
-import type Wire from './wire'
 import type {
-  Appended,
-  Group,
-  GroupChanges,
-  GroupPage,
+  AppendedItem,
+  Groups,
   Item,
   MemberItems,
+  MemberOptions,
   NewGroupItem,
   NewItem,
   OwnSettings,
   Recent,
-  RecentMany,
-} from './wire'
-
-type QueryOptions<Id extends keyof Wire> = Wire[Id]['query'] & CallOptions
-
-export type RecentOptions = QueryOptions<'recentItems'>
-export type RecentManyOptions = Omit<QueryOptions<'recentItemsOfMany'>, 'group'>
-export type MemberOptions = QueryOptions<'memberItems'>
-export type ErasureOptions = QueryOptions<'eraseMember'>
-export type GroupListOptions = QueryOptions<'listGroups'>
-
-interface GroupKind {
-  shown: Group
-  stored: Group
-  put: [settings?: OwnSettings, options?: SettingsOptions]
-  ensure: [settings?: OwnSettings, options?: CallOptions]
-  changes: GroupChanges
-  listed: Group
-  page: GroupPage
-  range: GroupListOptions
-}
+  RecentOptions,
+} from '../shared/group-types'
+import * as operations from './operations'
+import type { AppendedPlace, UntaggedRecent } from './schemas'
+import { SettingsCalls, type SettingsNames } from './settings'
+import { type CallOptions, everyOf, parted, type Transport, type WithCall } from './transport'
 
 const GROUPS: SettingsNames = { many: 'groups', absent: 'group_not_found', shape: operations.groupShape }
 
 /** `Payload` is the type that the caller says payloads have: nothing checks it. */
-export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
+export class GroupCalls<Base = unknown>
+  extends SettingsCalls<Groups, [settings?: OwnSettings]>
+  implements Omit<Groups<Base>, 'append' | 'appendMany' | 'item' | 'recentMany'>
+{
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -55,7 +38,7 @@ export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
     group: string,
     item: NewItem<NoInfer<Payload>> = {},
     options?: CallOptions,
-  ): Promise<Item<Payload> & { appended: boolean }> {
+  ): Promise<AppendedItem<Payload>> {
     const repeat = item.eventId ? 'safe' : 'once'
     const parts = { path: { group }, body: item }
     const { status, value } = await this.#transport.call(operations.appendItem, parts, { repeat, ...options })
@@ -69,7 +52,7 @@ export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
   async appendMany<Payload extends Base = Base>(
     items: readonly NewGroupItem<NoInfer<Payload>>[],
     options?: CallOptions,
-  ): Promise<Appended['items']> {
+  ): Promise<AppendedPlace[]> {
     const repeat = items.every(({ eventId }) => eventId) ? 'safe' : 'once'
     return (await this.#transport.value(operations.appendItems, { body: { items } }, { repeat, ...options })).items
   }
@@ -77,29 +60,29 @@ export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
   /** The newest items of one group, newest first; none for a group that does not exist. */
   async recent<Payload extends Base = Base>(
     group: string,
-    options: RecentOptions = {},
-  ): Promise<Recent<Payload> & { tag: string }> {
+    options: WithCall<RecentOptions> = {},
+  ): Promise<Recent<Payload>> {
     const [query, call] = parted(options)
     const { value, tag } = await this.#transport.call(operations.recentItems, { path: { group }, query }, call)
-    return Object.assign(value as Recent<Payload>, { tag })
+    return Object.assign(value as UntaggedRecent<Payload>, { tag })
   }
 
   /** The same as `recent`; null if the answer is still the page that has this `tag`, read with the same options. */
   async recentIfChanged<Payload extends Base = Base>(
     group: string,
     tag: string,
-    options: RecentOptions = {},
-  ): Promise<(Recent<Payload> & { tag: string }) | null> {
+    options: WithCall<RecentOptions> = {},
+  ): Promise<Recent<Payload> | null> {
     const [query, call] = parted(options)
     const headers = { 'If-None-Match': `"${tag}"` }
     const answer = await this.#transport.call(operations.recentItems, { path: { group }, query, headers }, call)
-    return answer.status === 304 ? null : Object.assign(answer.value as Recent<Payload>, { tag: answer.tag })
+    return answer.status === 304 ? null : Object.assign(answer.value as UntaggedRecent<Payload>, { tag: answer.tag })
   }
 
   /** All items of a group, newest first, in pages of `limit`. */
   allItems<Payload extends Base = Base>(
     group: string,
-    options: RecentOptions = {},
+    options: WithCall<RecentOptions> = {},
   ): AsyncGenerator<Item<Payload>, void, undefined> {
     return everyOf((page) => this.recent<Payload>(group, { limit: 100, ...page }), 'items', options, OLDER)
   }
@@ -107,15 +90,15 @@ export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
   /** The newest items of each of 1 to 100 groups, in the order given. */
   async recentMany<Payload extends Base = Base>(
     groups: readonly string[],
-    options: RecentManyOptions = {},
-  ): Promise<RecentMany<Payload>['groups']> {
+    options: WithCall<Omit<RecentOptions, 'before'>> = {},
+  ): Promise<UntaggedRecent<Payload>[]> {
     const [query, call] = parted(options)
     const { value } = await this.#transport.call(
       operations.recentItemsOfMany,
       { query: { ...query, group: groups } },
       call,
     )
-    return (value as RecentMany<Payload>).groups
+    return value.groups as UntaggedRecent<Payload>[]
   }
 
   /** One item; null if the window of the group has none with this id. */
@@ -135,7 +118,10 @@ export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
   }
 
   /** A page of the items of one member in all groups, newest first. */
-  memberItems<Payload extends Base = Base>(member: string, options: MemberOptions = {}): Promise<MemberItems<Payload>> {
+  memberItems<Payload extends Base = Base>(
+    member: string,
+    options: WithCall<MemberOptions> = {},
+  ): Promise<MemberItems<Payload>> {
     const [query, call] = parted(options)
     const page = this.#transport.value(operations.memberItems, { path: { member }, query }, call)
     return page as Promise<MemberItems<Payload>>
@@ -144,7 +130,7 @@ export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
   /** All items of one member, newest first, in pages of `limit`. */
   allMemberItems<Payload extends Base = Base>(
     member: string,
-    options: MemberOptions = {},
+    options: WithCall<MemberOptions> = {},
   ): AsyncGenerator<Item<Payload>, void, undefined> {
     return everyOf((page) => this.memberItems<Payload>(member, page), 'items', options, OLDER)
   }
@@ -153,7 +139,7 @@ export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
    * Erases the items that the member has when the call arrives, in all groups or in those whose names begin with `prefix`.
    * Repeatable.
    */
-  eraseMember(member: string, options: ErasureOptions = {}): Promise<{ deleted: number }> {
+  eraseMember(member: string, options: WithCall<Pick<MemberOptions, 'prefix'>> = {}): Promise<{ deleted: number }> {
     const [query, call] = parted(options)
     return this.#transport.value(operations.eraseMember, { path: { member }, query }, call)
   }

@@ -1,7 +1,6 @@
 /** What groups of recent items are given. */
 import { type Field, nullable, optional, required, rulesOf, said, stated } from './field'
 import {
-  ANSWER_BYTES,
   defaulted,
   FORM,
   flag,
@@ -59,15 +58,14 @@ const EXCLUDED: Field<readonly string[]> = {
 
 export const RECENT_LIMIT = defaulted(CAPACITY, 10)
 const payloads = optional(oneOf(['value', 'text', 'none']))
-const payloadOptions = { payloads, maxBytes: optional(ANSWER_BYTES) }
 const prefix = optional(PREFIX)
 export const recentOptions = {
   limit: optional(RECENT_LIMIT),
   before: optional(ID),
   exclude: optional(EXCLUDED),
-  ...payloadOptions,
+  payloads,
 }
-export const memberOptions = { limit: page.limit, before: page.after, ...payloadOptions, prefix }
+export const memberOptions = { limit: page.limit, before: page.after, payloads, prefix }
 export const watchOptions = {
   after: optional(POSITION),
   resumes: optional(flag()),

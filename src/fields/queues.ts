@@ -2,7 +2,6 @@
 import { RAN_OUT } from '../shared/failures'
 import { type Field, nullable, optional, type Rule, ref, refused, required, rulesOf, said } from './field'
 import {
-  ANSWER_BYTES,
   defaulted,
   FORM,
   flag,
@@ -171,7 +170,6 @@ export const peekOptions = {
   ...page,
   bodies: optional(oneOf(['value', 'text', 'preview'])),
   state: optional(oneOf(MESSAGE_STATES)),
-  maxBytes: optional(ANSWER_BYTES),
 }
 export const PEEK_RULES = rulesOf(peekOptions)
 export const BODY_RULES = rulesOf({ bodies })

@@ -1,9 +1,8 @@
 /**
  * The public shapes of feeds. Sync ids and cursors are bigints; times are Dates in UTC; durations are in seconds.
  */
-import type { JsonText } from './json'
-import type { AsJson } from './schema'
-import type { Page } from './types'
+import type { AsJson, JsonText } from './json'
+import type { ListOptions } from './types'
 
 /** One key of a feed and its latest value. */
 export interface Entry<Value = unknown> {
@@ -75,8 +74,6 @@ export interface ChangesOptions extends ValueOptions {
   waitSeconds?: number | undefined
   /** Ends the wait early: the call resolves to no changes. */
   signal?: AbortSignal | undefined
-  /** Approximate maximum size of the page's JSON in bytes. A page has at least one change. */
-  maxBytes?: number | undefined
 }
 
 /** Which entries to publish again: exactly one of the two properties. */
@@ -163,5 +160,5 @@ export interface Feeds<Base = unknown> {
   /** Drops the feed, its entries and its consumers. A new feed of this name goes on with greater sync ids. */
   drop(feed: string): Promise<boolean>
   /** Feeds in the order of their names. */
-  list(options?: Page & { prefix?: string | undefined }): Promise<FeedPage>
+  list(options?: ListOptions): Promise<FeedPage>
 }

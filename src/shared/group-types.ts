@@ -3,7 +3,7 @@
  * Ids and totals are `bigint`, times `Date` with milliseconds in UTC.
  */
 import type { JsonText } from './json'
-import type { IfTag, Page, Tagged } from './types'
+import type { IfTag, ListOptions, Page, Tagged } from './types'
 
 /** `history` keeps every item; `distinct` keeps each member once, with its newest item. */
 export type Mode = 'history' | 'distinct'
@@ -85,7 +85,7 @@ export interface Policy extends Settings, Tagged {
 export type PolicySettings = Pick<Settings, 'capacity' | 'mode'> &
   Pick<OwnSettings, 'ttlSeconds' | 'forgetEmptySeconds'>
 
-export type { IfTag, Page, Tagged }
+export type { IfTag, ListOptions, Page, Tagged }
 
 export interface PayloadOptions {
   /** `'text'` gives payloads as `JsonText`, unparsed. */
@@ -104,11 +104,6 @@ export interface RecentOptions {
   before?: bigint | undefined
   /** Members whose items are left out; at most 100. */
   exclude?: readonly string[] | undefined
-  /**
-   * Stop a page when its items take about this many bytes as JSON. A page has at least one item, if there is any. No
-   * limit by default.
-   */
-  maxBytes?: number | undefined
 }
 
 /** The newest items of a group, newest first. */
@@ -142,7 +137,7 @@ export interface MemberItems<Payload = unknown> {
 }
 
 /** Of `memberItems`. */
-export interface MemberOptions extends Pick<Page, 'limit'>, Pick<RecentOptions, 'payloads' | 'maxBytes'> {
+export interface MemberOptions extends Pick<Page, 'limit'>, Pick<RecentOptions, 'payloads'> {
   /** Only older items: the `nextBefore` of the page before. */
   before?: string | undefined
   /** Only in groups whose names begin with this. */
@@ -238,7 +233,7 @@ export interface Groups<Base = unknown> {
   /** Forgets the group and its items; false when there was none. */
   drop(group: string): Promise<boolean>
   /** Groups by name (in code point order). */
-  list(options?: Page & { prefix?: string | undefined }): Promise<GroupPage>
+  list(options?: ListOptions): Promise<GroupPage>
   /** What one member did in all groups, or in those whose names begin with `prefix`, newest first. */
   memberItems<Payload extends Base = Base>(member: string, options?: MemberOptions): Promise<MemberItems<Payload>>
   /** Erases that, as it is when the call arrives, in small transactions; repeatable. */
@@ -258,5 +253,5 @@ export interface Policies {
   /** False when there was none. Its groups follow the next shorter prefix, or the defaults. */
   drop(prefix: string): Promise<boolean>
   /** Policies by prefix, or those of them that begin with `prefix`. */
-  list(options?: Page & { prefix?: string | undefined }): Promise<PolicyPage>
+  list(options?: ListOptions): Promise<PolicyPage>
 }

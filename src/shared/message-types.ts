@@ -109,8 +109,6 @@ export interface PeekOptions extends Page {
   bodies?: BodyForm | undefined
   /** Default: `ready`. */
   state?: MessageState | undefined
-  /** Stop a page when its messages take about this many bytes as JSON. A page has at least one, if there is any. */
-  maxBytes?: number | undefined
 }
 
 export interface MessagePage<Body = unknown> {

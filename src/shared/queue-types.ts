@@ -1,5 +1,5 @@
 /** The public shapes of work queues and their calls; those of messages are in `message-types.ts`. */
-import type { JsonText } from './json'
+import type { AsJson, JsonText } from './json'
 import type {
   Acked,
   BodyOptions,
@@ -20,7 +20,7 @@ import type {
   Sent,
 } from './message-types'
 import type { Queue, QueuePage, QueueSettings, QueueStatus } from './queue-settings-types'
-import type { AsJson, DryRun, IfTag, Page } from './types'
+import type { DryRun, IfTag, ListOptions } from './types'
 
 export type * from './message-types'
 export type * from './queue-settings-types'
@@ -45,7 +45,7 @@ export interface Queues<Base = unknown> {
   /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another queue names it. */
   drop(queue: string): Promise<boolean>
   /** Queues by name. */
-  list(options?: Page & { prefix?: string | undefined }): Promise<QueuePage>
+  list(options?: ListOptions): Promise<QueuePage>
   /** Sends one message. Throws `queue_not_found`. */
   send<Body extends Base = Base, Given extends Body | JsonText = Body | JsonText>(
     queue: string,

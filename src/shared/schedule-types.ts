@@ -1,6 +1,6 @@
 /** The public shapes of schedules, which send messages to queues again and again. Times are Dates in UTC. */
 import type { JsonText } from './json'
-import type { IfTag, Page, Tagged } from './types'
+import type { IfTag, ListOptions, Tagged } from './types'
 
 /** When a schedule ticks, and what it sends: `cron` or `everySeconds` is given. */
 export interface ScheduleDefinition<Body = unknown> {
@@ -78,9 +78,7 @@ export interface ScheduleOptions {
   bodies?: 'value' | 'text' | undefined
 }
 
-export interface ScheduleListOptions extends Page {
-  /** Only schedules whose names begin with it. */
-  prefix?: string | undefined
+export interface ScheduleListOptions extends ListOptions {
   /** Only schedules that send to queues whose names begin with it. */
   queuePrefix?: string | undefined
 }

@@ -71,26 +71,3 @@ export async function parseValues(
   }
   for (const [at, change] of changes.entries()) change.value = values[at]
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: any of them
-type Unwritten = ReadonlyMap<any, any> | ReadonlySet<any>
-// biome-ignore lint/suspicious/noExplicitAny: any of them
-type AnyFunction = (...given: any[]) => unknown
-/**
- * For the compiler: what a value must also be, `never` where JSON has no form for it. Anything for an unknown type. A bigint
- * within may be that of a result, which has a `toJSON` that its type does not show.
- */
-export type AsJson<T> = unknown extends T
-  ? unknown
-  : T extends undefined | bigint | symbol | AnyFunction
-    ? never
-    : InJson<T>
-type InJson<T> = unknown extends T
-  ? unknown
-  : T extends Unwritten
-    ? never
-    : T extends { toJSON(): unknown } | AnyFunction
-      ? unknown
-      : T extends object
-        ? { [K in keyof T]: InJson<T[K]> }
-        : unknown

@@ -6,6 +6,11 @@ export interface Page {
   after?: string | undefined
 }
 
+export interface ListOptions extends Page {
+  /** Only those whose names begin with it. */
+  prefix?: string | undefined
+}
+
 export interface IfTag {
   /**
    * The `tag` of the settings that the caller has read; `'*'` is any. If they have another one by now, or do not exist, nothing
@@ -23,8 +28,6 @@ export interface DryRun {
   /** True: nothing changes, and the call resolves to the number of messages that would be affected now. */
   dryRun?: boolean | undefined
 }
-
-export type { AsJson } from './schema'
 
 /** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */
 export type AllGiven<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }

@@ -3,7 +3,7 @@
  * publishers and consumers. What runs inside a transaction is a repository without them.
  */
 import type { Session } from '../database/engine'
-import type { Table } from '../database/table'
+import type { Table } from '../database/user-tables/table'
 import type { Admission } from '../kit/admission'
 import { GroupCommit } from '../kit/group-commit'
 import { LongPoll } from '../kit/long-poll'

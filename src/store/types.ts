@@ -1,6 +1,6 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import type { QueryTransaction } from '../database/query-transaction'
+import type { QueryTransaction } from '../database/attached/query-transaction'
 import type { Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/follow-types'
 import type { Sequences } from '../repositories/sequences'
 import type { Feeds } from '../shared/feed-types'

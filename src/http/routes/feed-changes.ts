@@ -3,6 +3,7 @@
  */
 import { CHANGES, CONSUMER } from '../../fields/answers-feeds'
 import { CHANGES_WAIT_SECONDS } from '../../fields/feeds'
+import { bounded } from '../../fields/options'
 import { PAGE_LIMIT } from '../../fields/rules'
 import { NewCursorDto } from '../dto/feeds'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
@@ -56,7 +57,7 @@ const changes = route({
   refusals: ['cursor_expired'],
   waits: true,
   async handle(store, { path: { feed }, query, signal }) {
-    const options = { ...query, values: 'text', maxBytes: MAX_ANSWER_BYTES, signal } as const
+    const options = bounded({ ...query, values: 'text', signal } as const, MAX_ANSWER_BYTES)
     return CHANGES.json(await store.feeds.changes(feed, options))
   },
 })

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { APPENDED, APPENDED_ITEM, DELETED, ITEM, RECENT, RECENT_MANY } from '../../fields/answers-groups'
 import { MAX_EXCLUDED, MAX_GROUPS, RECENT_LIMIT } from '../../fields/groups'
+import { bounded } from '../../fields/options'
 import { MAX_BATCH } from '../../fields/rules'
 import type { Item, PayloadForm, Recent } from '../../shared/group-types'
 import { BatchDto, NewItemDto } from '../dto/groups'
@@ -130,7 +131,7 @@ const recent = route({
   outcomes: { 200: { description: 'The items.', shape: RECENT } },
   conditional: true,
   async handle(store, { path, query, knownTag }) {
-    const options = { ...query, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
+    const options = bounded({ ...query, payloads: formOf(query) }, MAX_ANSWER_BYTES)
     if (knownTag === undefined) return recentAnswer(await store.groups.recent(path.group, options))
     const page = await store.groups.recentIfChanged(path.group, knownTag, options)
     return page === null ? { status: 304, tag: knownTag } : recentAnswer(page)
@@ -169,7 +170,7 @@ const recentMany = route({
   outcomes: { 200: { description: 'One entry for each group.', shape: RECENT_MANY } },
   conditional: true,
   async handle(store, { query: { group: groups, ...options } }) {
-    const read = { ...options, payloads: formOf(options), maxBytes: MAX_ANSWER_BYTES }
+    const read = bounded({ ...options, payloads: formOf(options) }, MAX_ANSWER_BYTES)
     const pages = await store.groups.recentMany(groups, read)
     return { status: 200, body: recentManyText(pages, MAX_ANSWER_BYTES), tag: tagOfAll(pages) }
   },

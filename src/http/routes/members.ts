@@ -1,5 +1,6 @@
 /** `/v1/members/{member}/items`: the items of one member in all groups, and their erasure. */
 import { DELETED, MEMBER_ITEMS } from '../../fields/answers-groups'
+import { bounded } from '../../fields/options'
 import { historyParameters, nameParameter, payloadsParameter, prefixParameter } from '../input/parameters'
 import { type Route, route } from '../route'
 import { listed, narrowed, pathName, type Subject } from '../subjects'
@@ -37,7 +38,7 @@ const list = route({
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
     if (prefix === null) return MEMBER_ITEMS.json({ items: [], nextBefore: null })
-    const options = { ...query, prefix, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
+    const options = bounded({ ...query, prefix, payloads: formOf(query) }, MAX_ANSWER_BYTES)
     return MEMBER_ITEMS.json(await store.groups.memberItems(member, options))
   },
 })

@@ -1,5 +1,6 @@
 /** `/v1/queues/{queue}/messages`: sending messages, reading them without a claim, and removing one by its id. */
 import { MESSAGE_PAGE, PEEKED_MESSAGE, SENT, SENT_MANY, SENT_ONE_OR_MANY } from '../../fields/answers-queues'
+import { bounded } from '../../fields/options'
 import { MESSAGE_STATES } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
 import type { Sent } from '../../shared/queue-types'
@@ -86,7 +87,7 @@ const peek = route({
   refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, query, within }) {
     const bodies = query.bodies === 'preview' ? 'preview' : 'text'
-    const options = { ...query, bodies, maxBytes: MAX_ANSWER_BYTES } as const
+    const options = bounded({ ...query, bodies } as const, MAX_ANSWER_BYTES)
     return MESSAGE_PAGE.json(await store.queues.peek(queue, options), within)
   },
 })

@@ -3,8 +3,8 @@
  * shares between callers. Owns `recentn_feeds`, `recentn_feed_entries` and their companions, and the feeds' sequences.
  */
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../../database/attached/attach'
 import type { Session } from '../../database/engine'
-import { sessionOf } from '../../database/session'
 import { CHANGES, ENTRY } from '../../fields/answers-feeds'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { invalidInput } from '../../shared/errors'

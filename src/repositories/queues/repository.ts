@@ -3,8 +3,8 @@
  * callers (`QueueRunners`). It owns recentn_queues, recentn_queue_messages, recentn_queue_archive and the tables beside them.
  */
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../../database/attached/attach'
 import type { Reader, Session, Tx } from '../../database/engine'
-import { sessionOf } from '../../database/session'
 import { QUEUE, QUEUE_STATUS } from '../../fields/answers-queues'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'

@@ -3,6 +3,7 @@
  * no other member's items are read. Takes no lock.
  */
 import type { Parameter, Reader, Row } from '../../database/engine'
+import { maxBytesOf } from '../../fields/options'
 import { idTextFault, MAX_TIME_MS, nameFault } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'
 import type { MemberItems, MemberOptions } from '../../shared/group-types'
@@ -66,8 +67,10 @@ export async function memberItems(
   reader: Reader,
   policies: PolicyCache,
   member: string,
-  { limit, prefix = '', before, payloads, maxBytes = Number.POSITIVE_INFINITY }: MemberOptions & { limit: number },
+  options: MemberOptions & { limit: number },
 ): Promise<MemberItems> {
+  const { limit, prefix = '', before, payloads } = options
+  const maxBytes = maxBytesOf(options)
   const items: ItemRow[] = []
   const groups = groupsIn(prefix)
   let place = before === undefined ? null : placeOf(before)

@@ -9,6 +9,7 @@ import type { SeenHead } from './rows'
 export interface ReadRequest extends RecentOptions {
   group: string
   limit: number
+  maxBytes: number
   /** The caller has the page with this tag: if that is still the page, the answer is null. */
   unlessTag?: string | undefined
 }

@@ -3,8 +3,8 @@
  * It owns recentn_groups, recentn_items and the policy tables; the head row of a group is the lock of all that is in it.
  */
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../../database/attached/attach'
 import type { Session, Tx } from '../../database/engine'
-import { sessionOf } from '../../database/session'
 import { MEMBER_RULES } from '../../fields/groups'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'

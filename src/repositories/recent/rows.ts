@@ -9,7 +9,8 @@
 import type { Engine, Parameter, Reader, Row } from '../../database/engine'
 import { APPENDED_ITEM, ITEM } from '../../fields/answers-groups'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from '../../shared/group-types'
-import { JsonText, jsonBytes } from '../../shared/json'
+import { JsonText } from '../../shared/json'
+import { jsonBytes } from '../../shared/json-faults'
 
 /** What a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
