@@ -210,7 +210,7 @@ function problemOf(headers: Headers, text: string): Problem | null {
   try {
     const problem = JSON.parse(text)
     const isOurs = headers.get('Content-Type')?.startsWith('application/problem+json')
-    if (isOurs && typeof problem.code === 'string' && typeof problem.detail === 'string') return problem
+    if (isOurs && typeof (problem.code ?? '') === 'string' && typeof problem.detail === 'string') return problem
   } catch {}
   return null
 }

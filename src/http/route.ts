@@ -3,6 +3,7 @@
  */
 
 import type { NamedComponent } from '../fields/answers'
+import type { DtoClass } from '../fields/field'
 import type { NamedKind } from '../fields/options'
 import { type ErrorCode, type FaultSink, RecentnError } from '../shared/errors'
 import type { Scope } from '../shared/key-types'
@@ -62,6 +63,8 @@ export interface Operation {
 export interface BodyReader<B> {
   schema: string
   example: unknown
+  /** What the members are of a body that is one object. */
+  dto?: DtoClass
   /** The body may be left out, which means `{}`. */
   optional?: boolean
   read(body: JsonBody, faults: FaultSink): B

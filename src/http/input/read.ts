@@ -18,7 +18,7 @@ type JsonObject = Record<string, unknown>
 
 /** A body of a route's, as its DTO says. */
 export function bodyOf<D extends Judged>(dto: DtoClass<D>, example: unknown): BodyReader<D> {
-  return { schema: componentName(dto), example, read: (body, faults) => readBody(dto, body, faults) }
+  return { schema: componentName(dto), example, dto, read: (body, faults) => readBody(dto, body, faults) }
 }
 
 /** The DTO of a body. Where there are faults, they are added, and what is read is not to be used. */

@@ -28,12 +28,16 @@ const PROBLEM: Schema = {
     type: {
       type: 'string',
       format: 'uri-reference',
-      description: 'The address of the code in the error reference, relative to the request.',
+      description:
+        'The address of the code in the error reference, relative to the request; `about:blank` without a code.',
     },
     title: { type: 'string' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string' },
-    code: { enum: SERVER_CODES, description: 'A stable word for programs.' },
+    code: {
+      enum: SERVER_CODES,
+      description: 'A stable word for programs. Left out where the refusal only repeats its status.',
+    },
     requestId: { type: 'string', description: 'The `X-Request-Id` of the answer, as the log of the server has it.' },
     errors: {
       type: 'array',
@@ -51,7 +55,7 @@ const PROBLEM: Schema = {
     },
     existing: { description: 'Only with `already_exists`: what is there, if the key may see it.' },
   },
-  required: ['type', 'title', 'status', 'detail', 'code'],
+  required: ['type', 'title', 'status', 'detail'],
 }
 
 /** The bodies of requests, and answers. */

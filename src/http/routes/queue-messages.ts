@@ -33,6 +33,7 @@ const send = route({
   scope: 'queue',
   body: {
     schema: 'Sending',
+    dto: NewMessageDto,
     example: { messages: [newMessage, { body: 'anything', priority: 10 }] },
     read: (body, faults) =>
       isObject(body.value) && Object.hasOwn(body.value, 'messages')

@@ -1,7 +1,22 @@
-/** The form for an API key. */
+/** What forms and their fields have in common, and the form for an API key. */
 import { useId, useState } from 'preact/hooks'
-import { submitting, textInput } from './form'
 import { session } from './session'
+
+/** A listener of a form, which stays on its page. */
+export function submitting(work: () => unknown): (event: Event) => void {
+  return (event) => {
+    event.preventDefault()
+    work()
+  }
+}
+
+/** The properties of an input for something that a browser can neither complete nor spell. */
+export const textInput = (value: string, onText: (text: string) => void) => ({
+  value,
+  autocomplete: 'off',
+  spellcheck: false,
+  onInput: (event: { currentTarget: HTMLInputElement }) => onText(event.currentTarget.value),
+})
 
 export function KeyForm() {
   const [text, setText] = useState('')
