@@ -100,7 +100,6 @@ export function createClient(options: ClientOptions): Client {
 }
 
 export { UnrecoverableError } from '../shared/failures'
-export type { HandleOptions } from '../shared/handle-types'
 export { RecentnError } from '../shared/recentn-error'
 export type { StandardSchema } from '../shared/schema'
 export type { ClientFeedHandle, ClientGroupHandle, ClientQueueHandle } from './handles'

@@ -102,10 +102,10 @@ function withSchema<Handle>(
   return { ...bound, ...(options.schema && changed(options.schema)) } as Handle
 }
 
-type Values = readonly (readonly [pointer: string, value: unknown])[]
+type PointedValues = readonly (readonly [pointer: string, value: unknown])[]
 
 /** The call, for what fits the schema. */
-function checking(schema: StandardSchema, call: AnyCalls[string], valuesOf: (...given: unknown[]) => Values) {
+function checking(schema: StandardSchema, call: AnyCalls[string], valuesOf: (...given: unknown[]) => PointedValues) {
   return async (...given: unknown[]) => {
     await refuseUnfit(schema, valuesOf(...given))
     return call(...given)
@@ -113,6 +113,6 @@ function checking(schema: StandardSchema, call: AnyCalls[string], valuesOf: (...
 }
 
 /** What is no list, or no object, is for the call to refuse. */
-function members(list: unknown, member: string): Values {
+function members(list: unknown, member: string): PointedValues {
   return Array.isArray(list) ? list.map((one, at) => [`/${at}/${member}`, one?.[member]]) : []
 }
