@@ -165,14 +165,14 @@ export function itemRowOf(group: string, row: Row): ItemRow {
 
 /** The item as callers see it. */
 export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {
-  return ITEM.make(shown(row, payloads))
+  return ITEM.make(shown(row, payloads, false))
 }
 
-function shown(row: ItemRow, payloads: PayloadForm): Item {
+function shown(row: ItemRow, payloads: PayloadForm, appended: boolean): AppendedItem {
   const { group, id, slot, member, eventId } = row
   const payload = payloadOf(row, payloads)
   const createdAt = new Date(row.createdAtMs)
-  return { group, id, slot, member, payload, occurredAt: occurredAtOf(row), eventId, createdAt }
+  return { group, id, slot, member, payload, occurredAt: occurredAtOf(row), eventId, createdAt, appended }
 }
 
 function payloadOf({ payload }: ItemRow, payloads: PayloadForm): unknown {
@@ -194,5 +194,5 @@ export function itemBytes({ group, member, eventId, payload }: ItemRow): number 
 
 /** An appended item as its caller sees it. */
 export function appendedItemOf({ row, appended }: Appended, payloads: PayloadForm = 'value'): AppendedItem {
-  return APPENDED_ITEM.make({ ...shown(row, payloads), appended })
+  return APPENDED_ITEM.make(shown(row, payloads, appended))
 }
