@@ -31,6 +31,7 @@ export type {
   Recent,
   RecentOptions,
 } from './shared/group-types'
+export type { FeedHandle, GroupHandle, QueueHandle } from './shared/handle-types'
 export { JsonText } from './shared/json'
 export type { ApiKey, NewKey, Scope } from './shared/key-types'
 export type {
@@ -54,15 +55,15 @@ export { attachStore, openStore } from './store/open'
 export type { PollContext, Poller, PollHandler, PollOptions, PollResult } from './store/poller/types'
 export type {
   BackgroundWork,
-  FeedHandle,
-  GroupHandle,
   OpenOptions,
-  QueueHandle,
   Store,
+  StoreFeedHandle,
   StoreFeeds,
+  StoreGroupHandle,
   StoreGroups,
   StoreKeys,
   StoreOptions,
+  StoreQueueHandle,
   StoreQueues,
   StoreSchedules,
   Transaction,

@@ -2,20 +2,12 @@
  * The client without its loops (`watch`, `work`, `consume`), for pages that count bytes: a bundler can't drop a method that
  * nobody calls, so the loops are in another class. Apart from them it is the client of `index.ts`.
  */
-import {
-  FEED_CALLS,
-  type FeedCall,
-  GROUP_CALLS,
-  type GroupCall,
-  type Handle,
-  handleOf,
-  QUEUE_CALLS,
-  type QueueCall,
-} from '../shared/handles'
+import { FEED_CALLS, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../shared/handles'
 import type { ApiKey } from '../shared/key-types'
 import { FeedCalls } from './feeds'
 import type { Operation } from './format'
 import { GroupCalls } from './groups'
+import type { CallsFeedHandle, CallsGroupHandle, CallsQueueHandle } from './handles'
 import * as operations from './operations'
 import { type ClientOptions, checkOptions } from './options'
 import { QueueCalls } from './queues'
@@ -49,11 +41,11 @@ export interface CallsClient extends CommonClient {
    * One queue, whose bodies have this type: `client.queue<Mail>('mail').send(mail)` does what `client.queues.send('mail', mail)`
    * does. Asks nobody, and checks nothing: neither that there is such a queue nor what bodies are.
    */
-  queue<Body = unknown>(queue: string): Handle<QueueCalls<Body>, QueueCall | 'allMessages'>
+  queue<Body = unknown>(queue: string): CallsQueueHandle<Body>
   /** One group, whose payloads have this type, as `queue`. */
-  group<Payload = unknown>(group: string): Handle<GroupCalls<Payload>, GroupCall | 'allItems'>
+  group<Payload = unknown>(group: string): CallsGroupHandle<Payload>
   /** One feed, whose values have this type, as `queue`. */
-  feed<Value = unknown>(feed: string): Handle<FeedCalls<Value>, FeedCall>
+  feed<Value = unknown>(feed: string): CallsFeedHandle<Value>
 }
 
 /** Makes a client. It sends nothing before it is used, and needs no closing. Throws `invalid_input` for invalid options. */
@@ -67,8 +59,8 @@ export function createClient(options: ClientOptions): CallsClient {
     groups,
     queues,
     feeds,
-    group: (name) => handleOf(groups, name, [...GROUP_CALLS, 'allItems']),
-    queue: (name) => handleOf(queues, name, [...QUEUE_CALLS, 'allMessages']),
+    group: (name) => handleOf(groups, name, `${GROUP_CALLS} allItems`),
+    queue: (name) => handleOf(queues, name, `${QUEUE_CALLS} allMessages`),
     feed: (name) => handleOf(feeds, name, FEED_CALLS),
   }
 }
@@ -96,4 +88,5 @@ export function commonOf(transport: Transport): CommonClient {
 }
 
 export { RecentnError } from '../shared/recentn-error'
+export type { CallsFeedHandle, CallsGroupHandle, CallsQueueHandle } from './handles'
 export type * from './types'

@@ -20,7 +20,7 @@ import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport, type WithCall } from './transport'
 
 /** `Value` is the type that the caller says values have: nothing checks it. */
-export class FeedCalls<Base = unknown> implements Omit<Feeds<Base>, 'get' | 'put'> {
+export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -31,7 +31,7 @@ export class FeedCalls<Base = unknown> implements Omit<Feeds<Base>, 'get' | 'put
    * Writes a value; a publisher gives it a sync id a moment later. A repeated call writes the same value under a higher
    * version.
    */
-  async put<Value extends Base = Base, Given extends Value | JsonText = Value | JsonText>(
+  async put<Value = unknown, Given extends Value | JsonText = Value | JsonText>(
     feed: string,
     key: string,
     value: Given & AsJson<Given>,
@@ -42,7 +42,7 @@ export class FeedCalls<Base = unknown> implements Omit<Feeds<Base>, 'get' | 'put
   }
 
   /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
-  putMany<Value extends Base = Base>(
+  putMany<Value = unknown>(
     feed: string,
     entries: readonly NewEntry<NoInfer<Value>>[],
     options?: CallOptions,
@@ -52,7 +52,7 @@ export class FeedCalls<Base = unknown> implements Omit<Feeds<Base>, 'get' | 'put
   }
 
   /** The entry; null if there is none, or a tombstone. */
-  get<Value extends Base = Base>(feed: string, key: string, options?: CallOptions): Promise<Entry<Value> | null> {
+  get<Value = unknown>(feed: string, key: string, options?: CallOptions): Promise<Entry<Value> | null> {
     const found = this.#transport.valueOrNull(operations.getEntry, { path: { feed, key } }, 'entry_not_found', options)
     return found as Promise<Entry<Value> | null>
   }
@@ -79,7 +79,7 @@ export class FeedCalls<Base = unknown> implements Omit<Feeds<Base>, 'get' | 'put
    * `waitSeconds` the call may take that much longer. Throws `cursor_expired` if a tombstone after the cursor has been
    * removed, or if the cursor is beyond the last sync id.
    */
-  changes<Value extends Base = Base>(feed: string, options: WithCall<ChangesOptions> = {}): Promise<Changes<Value>> {
+  changes<Value = unknown>(feed: string, options: WithCall<ChangesOptions> = {}): Promise<Changes<Value>> {
     const [query, call] = parted(options)
     return this.#transport.value(operations.getChanges, { path: { feed }, query }, call) as Promise<Changes<Value>>
   }

@@ -22,6 +22,7 @@ import type {
   SendOptions,
   Sent,
 } from '../shared/queue-types'
+import type { As } from '../shared/types'
 import type { Operation } from './format'
 import * as operations from './operations'
 import { SettingsCalls, type SettingsNames } from './settings'
@@ -30,9 +31,9 @@ import { type CallOptions, everyOf, parted, type Transport, type WithCall } from
 const QUEUES: SettingsNames = { many: 'queues', absent: 'queue_not_found', shape: operations.queueShape }
 
 /** `Body` is the type that the caller says bodies have: nothing checks it. */
-export class QueueCalls<Base = unknown>
+export class QueueCalls
   extends SettingsCalls<Queues, [settings?: QueueSettings]>
-  implements Omit<Queues<Base>, 'message' | 'send'>
+  implements Omit<Queues, 'message' | 'peek' | 'send'>
 {
   readonly #transport: Transport
 
@@ -55,7 +56,7 @@ export class QueueCalls<Base = unknown>
    * Sends one message. `sent` is false if a message with this `dedupId` was sent before; the id is that message's. A call
    * without a `dedupId` is not repeated if no answer came. Throws `queue_not_found`.
    */
-  send<Body extends Base = Base, Given extends Body | JsonText = Body | JsonText>(
+  send<Body = unknown, Given extends Body | JsonText = Body | JsonText>(
     queue: string,
     body: Given & AsJson<Given>,
     options: SendOptions & CallOptions = {},
@@ -70,7 +71,7 @@ export class QueueCalls<Base = unknown>
    * Sends 1 to 1,000 messages, all or none, and returns one entry for each, in the order given. The call is repeated if no
    * answer came only if all messages have a `dedupId`.
    */
-  async sendMany<Body extends Base = Base>(
+  async sendMany<Body = unknown>(
     queue: string,
     messages: readonly NewMessage<NoInfer<Body>>[],
     options?: CallOptions,
@@ -86,15 +87,12 @@ export class QueueCalls<Base = unknown>
    * Claims messages: until the visibility timeout no other receiver gets them. The call is not repeated if no answer came:
    * messages that it claimed become ready after that timeout. With `waitSeconds` it may take that much longer.
    */
-  async receive<Body extends Base = Base>(
-    queue: string,
-    options: WithCall<ReceiveOptions> = {},
-  ): Promise<Message<Body>[]> {
+  async receive<Body = unknown>(queue: string, options: WithCall<ReceiveOptions> = {}): Promise<Message<Body>[]> {
     return (await this.#inParts(operations.receiveMessages, queue, options)).messages as Message<Body>[]
   }
 
   /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. Not repeated, as `receive`. */
-  async cycle<Body extends Base = Base>(queue: string, options: WithCall<CycleOptions> = {}): Promise<Message<Body>[]> {
+  async cycle<Body = unknown>(queue: string, options: WithCall<CycleOptions> = {}): Promise<Message<Body>[]> {
     return (await this.#inParts(operations.cycleMessages, queue, options)).messages as Message<Body>[]
   }
 
@@ -159,26 +157,25 @@ export class QueueCalls<Base = unknown>
   }
 
   /** A page of the messages in one state, `ready` by default, without claiming them. */
-  peek<Body extends Base = Base>(queue: string, options: WithCall<PeekOptions> = {}): Promise<MessagePage<Body>> {
+  peek<Body = unknown, Asked extends 'value' | 'preview' = 'value'>(
+    queue: string,
+    options: PeekOptions<Asked> & CallOptions = {},
+  ): Promise<MessagePage<As<Body, Asked>>> {
     const [query, call] = parted(options)
     const page = this.#transport.value(operations.peekMessages, { path: { queue }, query }, call)
-    return page as Promise<MessagePage<Body>>
+    return page as Promise<MessagePage<As<Body, Asked>>>
   }
 
   /** All messages in one state, in pages of `limit`. */
-  allMessages<Body extends Base = Base>(
+  allMessages<Body = unknown, Asked extends 'value' | 'preview' = 'value'>(
     queue: string,
-    options: WithCall<PeekOptions> = {},
-  ): AsyncGenerator<PeekedMessage<Body>, void, undefined> {
-    return everyOf((page) => this.peek<Body>(queue, page), 'messages', options)
+    options: PeekOptions<Asked> & CallOptions = {},
+  ): AsyncGenerator<PeekedMessage<As<Body, Asked>>, void, undefined> {
+    return everyOf((page) => this.peek<Body, Asked>(queue, page), 'messages', options)
   }
 
   /** One message in any state; null if the queue has none with this id. Throws `queue_not_found`. */
-  message<Body extends Base = Base>(
-    queue: string,
-    id: bigint,
-    options?: CallOptions,
-  ): Promise<PeekedMessage<Body> | null> {
+  message<Body = unknown>(queue: string, id: bigint, options?: CallOptions): Promise<PeekedMessage<Body> | null> {
     const found = this.#transport.valueOrNull(
       operations.getMessage,
       { path: { queue, id } },

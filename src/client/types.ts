@@ -4,7 +4,6 @@ export type { Change, Changes, Consumer, Entry, FeedStatus, NewEntry, WrittenEnt
 export type {
   AppendedItem,
   Group,
-  GroupChanges,
   GroupEvent,
   GroupWatch,
   Item,
@@ -16,6 +15,7 @@ export type {
   PolicySettings,
   Recent,
 } from '../shared/group-types'
+export type { FeedHandle, GroupHandle, QueueHandle } from '../shared/handle-types'
 export type {
   Message,
   MessagePage,
@@ -30,6 +30,6 @@ export type {
   Sent,
 } from '../shared/queue-types'
 export type { Fault } from '../shared/recentn-error'
-export type { ListedSchedule, Schedule, ScheduleChanges, ScheduleDefinition } from '../shared/schedule-types'
+export type { ListedSchedule, Schedule, ScheduleDefinition } from '../shared/schedule-types'
 export type { ClientOptions } from './options'
 export type { CallOptions } from './transport'

@@ -1,5 +1,5 @@
 /** What groups of recent items are given. */
-import { type Field, nullable, optional, required, rulesOf, stated } from './field'
+import { type Field, nullable, optional, required, rulesOf, said, stated } from './field'
 import {
   defaulted,
   FORM,
@@ -37,6 +37,8 @@ export const NEW_GROUP_ITEM_RULES = rulesOf(newGroupItem)
 export const CAPACITY = whole(1, MAX_CAPACITY)
 export const MODE = oneOf(MODES)
 export const TTL_SECONDS = whole(1, MAX_TTL_SECONDS)
+export const FORGETTING = 'Seconds after which a group without items is forgotten'
+export const FORGET_EMPTY_SECONDS = said(TTL_SECONDS, `${FORGETTING}; null: never. Made again, it begins at id 0.`)
 const times = { ttlSeconds: nullable(TTL_SECONDS), forgetEmptySeconds: nullable(TTL_SECONDS) }
 export const ownSettings = { capacity: optional(CAPACITY), mode: optional(MODE), ...times }
 export const groupChanges = { capacity: nullable(CAPACITY), mode: nullable(MODE), ...times }

@@ -1,4 +1,6 @@
-/** Options that several calls have in common. */
+/** Options and forms that several calls have in common. */
+import type { JsonText } from './json'
+
 export interface Page {
   /** Maximum number to return, 1 to 1,000; 100 when left out. */
   limit?: number | undefined
@@ -28,6 +30,22 @@ export interface DryRun {
   /** True: nothing changes, and the call resolves to the number of messages that would be affected now. */
   dryRun?: boolean | undefined
 }
+
+/** How bodies and values are given: `'text'` is unparsed. */
+export type Form = 'value' | 'text'
+
+/** A body or a value in the form that was asked for. */
+export type As<Value, Asked> = Asked extends 'text' ? JsonText : Asked extends 'preview' ? string : Value
+
+/** A payload in the form that was asked for; one that was left out is null. */
+export type PayloadAs<Payload, Asked> = Asked extends 'none'
+  ? null
+  : Asked extends 'text'
+    ? JsonText | MaybeNull<Payload>
+    : undefined extends Payload
+      ? Exclude<Payload, undefined> | null
+      : Payload
+type MaybeNull<Payload> = undefined extends Payload ? null : null extends Payload ? null : never
 
 /** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */
 export type AllGiven<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }

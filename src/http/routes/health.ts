@@ -2,6 +2,7 @@
  * `/livez`, `/readyz` and `/metrics`, for the operator of the process; `/v1/access`: what the caller may do, for user interfaces
  * that show only what works.
  */
+import { ACCESS, HEALTH, METRICS } from '../../fields/answers-process'
 import { RecentnError } from '../../shared/errors'
 import { clearTimeout, setTimeout } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
@@ -35,13 +36,12 @@ async function requireDatabase(store: Store): Promise<void> {
 }
 
 /** Not a 503: all processes share the disk, and reads still work. */
-const DISK_FULL = JSON.stringify({
+const DISK_FULL = HEALTH.json({
   status: 'ok',
   warning: 'The disk of the database is full: a write has failed, and none has succeeded since',
 })
 
-const OK = JSON.stringify({ status: 'ok' })
-const example = { status: 'ok' }
+const OK = HEALTH.json({ status: 'ok' })
 
 const livez = route({
   method: 'get',
@@ -52,7 +52,7 @@ const livez = route({
   id: 'livez',
   tag: 'Process',
   summary: 'Check that the process answers',
-  outcomes: { 200: { description: 'The process answers.', schema: 'Health', example } },
+  outcomes: { 200: { description: 'The process answers.', shape: HEALTH } },
   handle: async () => OK,
 })
 
@@ -69,7 +69,7 @@ const readyz = (draining?: AbortSignal) =>
     description:
       'The answer comes within 2 seconds. Once the process has received the signal to stop, it is 503 `draining`. While ' +
       'writes of the process fail because the disk of the database is full, it is 200 with a `warning`.',
-    outcomes: { 200: { description: 'Both answer.', schema: 'Health', example } },
+    outcomes: { 200: { description: 'Both answer.', shape: HEALTH } },
     refusals: ['draining'],
     async handle(store) {
       if (draining?.aborted) throw new RecentnError('draining')
@@ -79,7 +79,6 @@ const readyz = (draining?: AbortSignal) =>
   })
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-const METRICS_EXAMPLE = '# HELP recentn_database_up Whether the database answered within a second.\n# TYPE …'
 
 const metricsRoute = (metrics: ProcessState['metrics']) =>
   route({
@@ -97,7 +96,7 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
     tag: 'Process',
     summary: 'Read metrics for Prometheus',
     description: 'Keys that are confined to a prefix are refused.',
-    outcomes: { 200: { description: 'The metrics.', schema: 'Metrics', example: METRICS_EXAMPLE, type: METRICS_TYPE } },
+    outcomes: { 200: { description: 'The metrics.', shape: METRICS, type: METRICS_TYPE } },
     async handle(_store, { within }) {
       if (within !== null)
         throw new RecentnError('forbidden', 'Metrics are sums over all names: the key must have no prefix')
@@ -121,16 +120,10 @@ const access = route({
   description:
     'Any valid key may call it, whatever its scopes. `scopes` lists the scopes that the caller has; a key with `admin` has ' +
     'all of them. The names of groups, queues, schedules, feeds and policies must begin with `prefix`; null allows all names.',
-  outcomes: {
-    200: {
-      description: 'The scopes and the prefix.',
-      schema: 'Access',
-      example: { scopes: ['append', 'read'], prefix: null },
-    },
-  },
+  outcomes: { 200: { description: 'The scopes and the prefix.', shape: ACCESS } },
   async handle(_store, { allowance }) {
     const { scopes, prefix } = allowance as Allowance
-    return JSON.stringify({ scopes, prefix })
+    return ACCESS.json({ scopes: [...scopes], prefix })
   },
 })
 

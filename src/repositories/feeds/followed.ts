@@ -8,10 +8,10 @@
 import { type Engine, placeholders, type Reader, type Row } from '../../database/engine'
 import type { Table } from '../../database/user-tables/table'
 import type { TableColumn } from '../../database/user-tables/table-parts'
+import { ENTRY } from '../../fields/answers-feeds'
 import { faultsOf, optionRules } from '../../fields/field'
 import { option } from '../../fields/options'
 import { nameFault, SIGNAL } from '../../fields/rules'
-import { asEntry } from '../../results/feeds'
 import { invalidInput, RecentnError } from '../../shared/errors'
 import type { Entry, ValueOptions } from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
@@ -89,7 +89,7 @@ export async function followedEntry(
   if (!row || String(row.recentn_key) !== text) return readEntry(reader, feed, text, options)
   const { recentn_sync_id, recentn_key: _, ...raw } = row
   const value = new JsonText(textOf(raw))
-  return asEntry({
+  return ENTRY.of({
     key: text,
     value: options.values === 'text' ? value : value.parse(),
     version: null,
