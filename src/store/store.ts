@@ -10,12 +10,14 @@ import type { Database } from '../database/transaction'
 import { describeTable } from '../database/user-tables/table'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
 import type { Loop } from '../kit/loop'
-import { Kept } from '../repositories/cached-count'
+import { SharedPoll } from '../kit/shared-poll'
+import { CachedCount } from '../repositories/cached-count'
 import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { feedTotals } from '../repositories/feeds/status'
 import { KeyRepository } from '../repositories/keys/repository'
 import { mayCreate } from '../repositories/name-range'
+import { answersTo, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
 import { countAllMessages } from '../repositories/queues/counts'
@@ -31,7 +33,6 @@ import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
-import { openLook, type StoreLook } from './look'
 import { checkedTransaction, type Report, reporter } from './options'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
@@ -71,8 +72,8 @@ export class BoundStore implements InnerStore {
   readonly #groupMemory: GroupMemory
   readonly #queueMemory = new QueueMemory()
   readonly #feedMemory = new FeedMemory()
-  readonly #totals = new Kept<StoreTotals>()
-  readonly #look: StoreLook
+  readonly #totals = new CachedCount<StoreTotals>()
+  readonly #sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   readonly #report: Report
   readonly #sweepers: readonly Loop[]
   #closing: Promise<void> | null = null
@@ -88,7 +89,7 @@ export class BoundStore implements InnerStore {
     for (const memory of [this.#groupMemory, this.#queueMemory, this.#feedMemory]) memory.counts = this.#work
     this.dataSource = dataSource
     this.location = database.location
-    this.#look = openLook(database)
+    this.#sharedPoll = new SharedPoll({ ask: (questions) => database.read((reader) => answersTo(reader, questions)) })
     this.opened = this.#open()
     this.groups = this.opened.groups.groups
     this.policies = this.opened.groups.policies
@@ -97,7 +98,8 @@ export class BoundStore implements InnerStore {
     this.feeds = this.opened.feeds.feeds
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
-    this.#sweepers = options.sweep === false ? [] : startSweepers(this.opened, this.#look, this.#work, this.#report)
+    this.#sweepers =
+      options.sweep === false ? [] : startSweepers(this.opened, this.#sharedPoll, this.#work, this.#report)
   }
 
   #open(): BoundStore['opened'] {
@@ -115,14 +117,14 @@ export class BoundStore implements InnerStore {
       }),
       queues: openQueues(database, this.#queueMemory, {
         ...shared,
-        look: this.#look,
+        sharedPoll: this.#sharedPoll,
         atOnce: oneConnection ? 1 : 2,
         tick: tick !== false,
         onError: this.#report,
       }),
       feeds: openFeeds(database, this.#feedMemory, {
         ...shared,
-        look: this.#look,
+        sharedPoll: this.#sharedPoll,
         describe: (target) => describeTable(dataSource, database, target),
         atOnce: oneConnection ? 1 : 2,
         publish: publish !== false,
@@ -204,7 +206,6 @@ export class BoundStore implements InnerStore {
     this.#base.database.read((reader) => mayCreate(reader, ...asked))
 
   readonly ping = (): Promise<void> => this.#base.database.read(ping)
-
   readonly [Symbol.asyncDispose] = () => this.close()
 
   readonly #diskFull = (error: unknown): void => this.#report(error, 'write')
@@ -216,7 +217,7 @@ export class BoundStore implements InnerStore {
 
   async #close(): Promise<void> {
     // Both at once: nothing new is taken, however long a sweep still runs.
-    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#look.stop(), this.#closeOperations()])
+    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#sharedPoll.stop(), this.#closeOperations()])
     await this.#base.database.drain()
     this.#base.database.counts.onDiskFull.delete(this.#diskFull)
     await this.#base.close()

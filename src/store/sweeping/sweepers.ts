@@ -3,10 +3,10 @@
  * some, and again at once while there is more to delete. Any number of processes may sweep. No SQL.
  */
 import { Loop } from '../../kit/loop'
-import type { DueQuestion } from '../../repositories/poll-query'
+import type { SharedPoll } from '../../kit/shared-poll'
+import type { DueQuestion, PollAnswer, PollQuestion } from '../../repositories/poll-query'
 import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
-import type { StoreLook } from '../look'
 import type { OpenQueues } from '../queues'
 import type { BackgroundWork } from '../types'
 import type { WorkCounts } from '../work-counts'
@@ -28,7 +28,7 @@ interface SweptParts {
 /** Sweepers that run until they are stopped. They keep no process alive. */
 export function startSweepers(
   { groups, queues, feeds }: SweptParts,
-  look: StoreLook,
+  sharedPoll: SharedPoll<PollQuestion, PollAnswer>,
   counts: WorkCounts,
   onError: (error: unknown, work: BackgroundWork) => void,
 ): Loop[] {
@@ -53,7 +53,7 @@ export function startSweepers(
       keepsAlive: false,
     })
     loop.wake(lookMs)
-    const looks = look.join({
+    const looks = sharedPoll.join({
       topics: () => (loop.isStopped ? [] : ['']),
       question: () => due.question,
       answered: (_, answer) => {
