@@ -7,6 +7,7 @@ import { addFeedsCommand } from './cli/feeds-command'
 import { addGroupsCommand } from './cli/groups-command'
 import { addKeysCommand } from './cli/keys-command'
 import { endWithNpx } from './cli/npx'
+import { addProceduresCommand } from './cli/procedures-command'
 import { addQueuesCommand } from './cli/queues-command'
 import { addSchedulesCommand } from './cli/schedules-command'
 import { type Config, readConfig } from './http/process/config'
@@ -122,6 +123,7 @@ export function program(): Command {
   addSchedulesCommand(root, kit)
   addKeysCommand(root, databaseOption, databaseConfig)
   addBackupCommands(root, databaseOption, databaseConfig)
+  addProceduresCommand(root)
   root
     .command('doctor')
     .summary('check the database and say what to fix')

@@ -11,14 +11,13 @@ import type { Database } from '../database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
 import type { Loop } from '../kit/loop'
 import { Kept } from '../repositories/cached-count'
+import { type DoorMovers, doorMovers } from '../repositories/door/mover'
 import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
-import { feedTotals } from '../repositories/feeds/status'
 import { KeyRepository } from '../repositories/keys/repository'
 import { mayCreate } from '../repositories/name-range'
 import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
-import { countAllMessages } from '../repositories/queues/counts'
 import { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { GroupMemory } from '../repositories/recent/memory'
@@ -26,7 +25,7 @@ import { RecentRepository } from '../repositories/recent/repository'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { SequenceRepository } from '../repositories/sequences'
 import { FEED_CALLS, FILLED, fillingHandle, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../shared/handles'
-import { countsOf, type StoreCounts, type StoreTotals } from './counts'
+import { countsOf, readTotals, type StoreCounts, type StoreTotals } from './counts'
 import { type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
@@ -71,6 +70,7 @@ export class BoundStore implements InnerStore {
     queues: OpenQueues
     feeds: OpenFeeds
     polls: Polls<EntityTarget<ObjectLiteral>>
+    door: DoorMovers
   }
   readonly #base: Base
   readonly #options: StoreOptions
@@ -141,6 +141,7 @@ export class BoundStore implements InnerStore {
         (target, shape) => new PollRepository(dataSource, database, target, shape, new PollMemory()),
         database.requireOutside,
       ),
+      door: doorMovers(database, this.#queueMemory, this.#groupMemory),
     }
   }
 
@@ -208,12 +209,8 @@ export class BoundStore implements InnerStore {
   }
 
   totals(): Promise<StoreTotals> {
-    const count = () =>
-      this.#base.database.read(async (reader) => ({
-        queues: await countAllMessages(reader),
-        feeds: await feedTotals(reader, this.#feedMemory.followed.values()),
-      }))
-    return this.#totals.get(count)
+    const read = () => this.#base.database.read((reader) => readTotals(reader, this.#feedMemory.followed.values()))
+    return this.#totals.get(read)
   }
 
   readonly mayCreate: InnerStore['mayCreate'] = (...asked) =>

@@ -37,6 +37,9 @@ export async function appendItems(tx: Tx, memory: GroupMemory, items: readonly N
   return outcome as Appended[]
 }
 
+/** With the mark of its writer, where a commit that is cut off is to be looked up; what is careful can do without. */
+export type AppendRun = { writer: Writer; isCareful: boolean } | { writer?: undefined; isCareful: true }
+
 /**
  * Appends the requests of many callers in the order given. A request that is refused stores nothing and takes no id.
  * Unless `isCareful` it throws `FewIdsLeft` when a group comes near its last id; otherwise `sequence_exhausted` when one
@@ -46,7 +49,7 @@ export async function appendBatch(
   tx: Tx,
   memory: GroupMemory,
   requests: readonly (readonly NewItemRow[])[],
-  { writer, isCareful }: { writer: Writer; isCareful: boolean },
+  { writer, isCareful }: AppendRun,
 ): Promise<(Appended[] | RecentnError)[]> {
   const counts = new Map<string, number>()
   for (const items of requests) {

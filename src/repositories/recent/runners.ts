@@ -3,8 +3,7 @@
  * those of the operations: each head that a batch of appends writes.
  */
 import type { Reader, Tx } from '../../database/engine'
-import type { Writer } from '../writers'
-import { appendBatch } from './append'
+import { type AppendRun, appendBatch } from './append'
 import { lockedGroups } from './heads'
 import type { GroupMemory } from './memory'
 import type { ReadCall } from './page'
@@ -32,7 +31,7 @@ export interface GroupRunners {
 /** The appends of a store as group commit runs them. */
 export function appendsOf(memory: GroupMemory) {
   return {
-    run(tx: Tx, requests: readonly (readonly NewItemRow[])[], writing: { writer: Writer; isCareful: boolean }) {
+    run(tx: Tx, requests: readonly (readonly NewItemRow[])[], writing: AppendRun) {
       memory.appendsTo(tx, groupsIn(requests))
       return appendBatch(tx, memory, requests, writing)
     },
