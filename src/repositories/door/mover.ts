@@ -21,8 +21,9 @@ const MAX_WAITING = 10
 const LOCK_SECONDS = 1
 /** The time until the next round when rows wait for room or for a lock, or another process moves. */
 const WAITING_MS = 2000
-/** Rows without a queue are looked at again after this time. */
+/** Rows without a queue are looked at again after this time, or so many times what the look has taken. */
 const NO_QUEUE_MS = 10_000
+const NO_QUEUE_SHARE = 200
 
 export type DoorMovers = Readonly<Record<Door['table'], DoorMover>>
 
@@ -41,7 +42,7 @@ export class DoorMover {
   /** Another process has the table's lock. */
   #isBusy = false
   #restsUntil = Number.NEGATIVE_INFINITY
-  #noQueueAt = Number.NEGATIVE_INFINITY
+  #noQueueFrom = Number.NEGATIVE_INFINITY
 
   constructor(
     private readonly session: Session,
@@ -70,10 +71,12 @@ export class DoorMover {
   /** Rows that had no queue, and have one now. */
   async #moveFound(): Promise<number> {
     const { found } = this.door
-    if (found === null || performance.now() - this.#noQueueAt < NO_QUEUE_MS) return 0
+    const since = performance.now()
+    if (found === null || since < this.#noQueueFrom) return 0
     const rows = await this.#look(({ tables }) => `stuck = ${STUCK.noQueue} AND ${found(tables)}`)
+    const pauseMs = Math.max(NO_QUEUE_MS, (performance.now() - since) * NO_QUEUE_SHARE)
     const moved = await this.#moveSeen(rows)
-    if (moved === 0 || rows.length < MAX_ROWS) this.#noQueueAt = performance.now()
+    if (moved === 0 || rows.length < MAX_ROWS) this.#noQueueFrom = performance.now() + pauseMs
     return moved
   }
 

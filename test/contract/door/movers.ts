@@ -1,4 +1,7 @@
 import { createConnection } from 'mysql2/promise'
+import { sessionOf } from '../../../src/database/session'
+import { answersTo } from '../../../src/repositories/poll-query'
+import { openedOf } from '../../support/opened'
 import { soonMs, timed } from '../../support/timing'
 import { type Context, eventually } from '../context'
 import { bodiesIn, doorTools, insert, insertSends, leftIn, move } from './tools'
@@ -71,6 +74,26 @@ export function describeMovers(context: Context): void {
       await writer.commit()
       expect(await move(store)).toBe(1)
       expect(await bodiesIn(store, queue)).toEqual([1, 2, 'slow'])
+    })
+
+    it('look at one entry of an index where there is nothing to move, however many rows are stuck', async () => {
+      const url = await context.emptyDatabase()
+      const store = await context.open({ url, poolSize: 1 })
+      const rows = Array.from({ length: 400 }, () => ({ queue: 'q', body: 'no JSON' }))
+      await insert(store, 'sends', ...rows)
+      await store.queues.put('q')
+      expect(await move(store)).toBe(0)
+      expect((await leftIn(store, 'sends')).filter(({ stuck }) => stuck === 2)).toHaveLength(400)
+      const { question } = openedOf(store).door.sends.due
+      const counted = async () => {
+        const read: { Value: string }[] = await store.dataSource.query("SHOW SESSION STATUS LIKE 'Handler_read%'")
+        return read.reduce((all, { Value }) => all + Number(Value), 0)
+      }
+      const first = await counted()
+      const before = await counted()
+      const [answer] = await sessionOf(store.dataSource).read((reader) => answersTo(reader, [question]))
+      expect(Number(answer)).toBe(0)
+      expect((await counted()) - before - (before - first)).toBeLessThanOrEqual(2)
     })
 
     it('leave a row that somebody is changing, and those of its queue behind it, until that ends', async () => {

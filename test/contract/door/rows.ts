@@ -1,3 +1,5 @@
+import { diagnose } from '../../../src/cli/doctor'
+import { createMetrics } from '../../../src/index'
 import { type Context, membersOf } from '../context'
 import { bodiesIn, doorTools, insert, insertSends, leftIn, move } from './tools'
 
@@ -73,6 +75,14 @@ export function describeDoorRows(context: Context): void {
       )
       expect(await bodiesIn(store, queue)).toEqual(wrong.map(() => 'good'))
       expect(await move(store)).toBe(0)
+      expect(await diagnose(context.url)).toContainEqual({
+        check: 'door',
+        state: 'warning',
+        found: `0 sends and 0 appends wait, ${wrong.length} and 0 are stuck`,
+        fix: expect.stringMatching(/column error of recentn_sends: .* set stuck = 0/),
+      })
+      const metrics = await createMetrics(await context.open()).text()
+      expect(metrics).toContain(`recentn_door_rows{table="sends",state="stuck"} ${wrong.length}\n`)
       const mended = `UPDATE recentn_sends SET stuck = 0, body = '"mended"', delay_seconds = 0, attributes = NULL, dedup_id = NULL, queue = ?`
       await store.dataSource.query(mended, [queue])
       expect(await move(store)).toBe(wrong.length)
