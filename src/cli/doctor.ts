@@ -9,7 +9,7 @@ import { openStore } from '../store/open'
 import type { Store } from '../store/types'
 import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'
-import { feeds, queues, schedules } from './doctor-work'
+import { door, feeds, queues, schedules } from './doctor-work'
 import { type Check, type CheckResult, type Finding, tableOf } from './finding'
 import { jsonLine, printable } from './printed'
 
@@ -110,6 +110,7 @@ const WORK_CHECKS: StoreCheck[] = [
   ['queues', queues],
   ['schedules', schedules],
   ['feeds', feeds],
+  ['door', door],
 ]
 
 const SQLITE_CHECKS: Check[] = [

@@ -19,6 +19,7 @@ import type { OpenOptions, Store, StoreOptions } from './types'
 export { otherSettings } from '../database/mysql/session-settings'
 export { refusedServer, serverName, skipsLocked } from '../database/mysql/skip-locked'
 export { backUp, fileOf, restore } from '../database/sqlite/file-copies'
+export { proceduresSql } from '../repositories/door/procedures'
 
 /**
  * Opens a store on a database of its own connections, creating or upgrading the tables (unless `migrate` is false); of

@@ -12,15 +12,14 @@ import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
 import type { Loop } from '../kit/loop'
 import { SharedPoll } from '../kit/shared-poll'
 import { CachedCount } from '../repositories/cached-count'
+import { type DoorMovers, doorMovers } from '../repositories/door/mover'
 import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
-import { feedTotals } from '../repositories/feeds/status'
 import { KeyRepository } from '../repositories/keys/repository'
 import { mayCreate } from '../repositories/name-range'
 import { answersTo, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
-import { countAllMessages } from '../repositories/queues/counts'
 import { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { GroupMemory } from '../repositories/recent/memory'
@@ -28,7 +27,7 @@ import { RecentRepository } from '../repositories/recent/repository'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { SequenceRepository } from '../repositories/sequences'
 import { feedHandle, groupHandle, queueHandle } from '../shared/handles'
-import { countsOf, type StoreCounts, type StoreTotals } from './counts'
+import { countsOf, readTotals, type StoreCounts, type StoreTotals } from './counts'
 import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
@@ -64,6 +63,7 @@ export class BoundStore implements InnerStore {
     queues: OpenQueues
     feeds: OpenFeeds
     polls: Polls<EntityTarget<ObjectLiteral>>
+    door: DoorMovers
   }
   readonly #base: Base
   readonly #options: StoreOptions
@@ -135,6 +135,7 @@ export class BoundStore implements InnerStore {
         (target, shape) => new PollRepository(dataSource, database, target, shape, new PollMemory()),
         database.requireOutside,
       ),
+      door: doorMovers(database, this.#queueMemory, this.#groupMemory),
     }
   }
 
@@ -194,12 +195,8 @@ export class BoundStore implements InnerStore {
   }
 
   totals(): Promise<StoreTotals> {
-    const count = () =>
-      this.#base.database.read(async (reader) => ({
-        queues: await countAllMessages(reader),
-        feeds: await feedTotals(reader, this.#feedMemory.followed.values()),
-      }))
-    return this.#totals.get(count)
+    const read = () => this.#base.database.read((reader) => readTotals(reader, this.#feedMemory.followed.values()))
+    return this.#totals.get(read)
   }
 
   readonly mayCreate: InnerStore['mayCreate'] = (...asked) =>
