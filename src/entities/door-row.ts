@@ -6,7 +6,7 @@ abstract class DoorRow {
   @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
   id!: bigint
 
-  /** 0: it is to be moved. 1: there is no such queue; it goes when there is one. 2: refused; it stays until somebody sets 0. */
+  /** 0: it is to be moved. 1: for now it cannot be, as where there is no such queue. 2: refused; it stays until somebody sets 0. */
   @Column({ type: 'smallint', default: 0, transformer: asNumber })
   stuck!: number
 

@@ -32,8 +32,8 @@ export interface Door<Request = unknown> {
   run(tx: Tx, requests: readonly Request[]): Promise<readonly (unknown | RecentnError)[]>
   /** For each request the name of a lock that it needs and another transaction holds, or null. */
   heldLocks(reader: Reader, requests: readonly Request[]): Promise<readonly (string | null)[]>
-  /** SQL: a condition under which rows without a queue have one now. */
-  found: ((tables: Tables) => string) | null
+  /** SQL: which of the rows that are stuck for now may be tried again. */
+  again: (tables: Tables) => string
 }
 
 export function sendsDoor(memory: QueueMemory) {
@@ -46,7 +46,7 @@ export function sendsDoor(memory: QueueMemory) {
     requestOf: sendOf,
     run: (tx, requests) => sendAll(tx, memory, requests, true),
     heldLocks: SENDS.heldLocks,
-    found: ({ queues }) => `queue IN (SELECT queue FROM ${queues})`,
+    again: ({ queues }) => `queue IN (SELECT queue FROM ${queues})`,
   }
   return door as Door
 }
@@ -61,7 +61,7 @@ export function appendsDoor(memory: GroupMemory) {
     requestOf: appendOf,
     run: (tx, requests) => APPENDS.run(tx, memory, requests),
     heldLocks: APPENDS.heldLocks,
-    found: null,
+    again: () => '1 = 1',
   }
   return door as Door
 }

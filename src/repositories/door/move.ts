@@ -17,7 +17,7 @@ import { makeSequence, readSequence, setSequence } from '../sequences'
 import type { Door } from './doors'
 
 /** What becomes of a row, as the column `stuck` has it. */
-export const STUCK = { not: 0, noQueue: 1, refused: 2 } as const
+export const STUCK = { not: 0, forNow: 1, refused: 2 } as const
 
 /** With some hundreds of ids in a statement a server may scan the whole table, and wait for a writer. */
 const MAX_IDS = 100
@@ -93,9 +93,10 @@ export async function moveRows(tx: Tx, door: Door, seen: readonly SeenRow[], tri
   return { count: moved.length, waiting }
 }
 
-/** A row that nothing can be done with. */
+/** A row that fails by itself: for now, unless it is one that calls are refused for. */
 export async function refuseRow(tx: Tx, door: Door, id: bigint, error: unknown): Promise<void> {
-  await mark(tx, door, [{ id, stuck: STUCK.refused, error: reasonOf(error) }])
+  const stuck = error instanceof RecentnError ? stuckBy(error) : STUCK.forNow
+  await mark(tx, door, [{ id, stuck, error: reasonOf(error) }])
 }
 
 /** How many rows were ever moved; null where another transaction has the lock. */
@@ -135,7 +136,7 @@ async function mark(tx: Tx, door: Door, marks: readonly Mark[]): Promise<void> {
 
 function stuckBy({ code }: RecentnError): number {
   if (code === 'queue_full') return STUCK.not
-  return code === 'queue_not_found' ? STUCK.noQueue : STUCK.refused
+  return code === 'queue_not_found' ? STUCK.forNow : STUCK.refused
 }
 
 const isNew = (row: Row, { stuck, error }: Mark): boolean => Number(row.stuck) !== stuck || row.error !== error

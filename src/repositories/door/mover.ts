@@ -21,9 +21,9 @@ const MAX_WAITING = 10
 const LOCK_SECONDS = 1
 /** The time until the next round when rows wait for room or for a lock, or another process moves. */
 const WAITING_MS = 2000
-/** Rows without a queue are looked at again after this time, or so many times what the look has taken. */
-const NO_QUEUE_MS = 10_000
-const NO_QUEUE_SHARE = 200
+/** Rows that are stuck for now are tried again after this time, or so many times what the look has taken. */
+const AGAIN_MS = 10_000
+const AGAIN_SHARE = 200
 
 export type DoorMovers = Readonly<Record<Door['table'], DoorMover>>
 
@@ -42,7 +42,7 @@ export class DoorMover {
   /** Another process has the table's lock. */
   #isBusy = false
   #restsUntil = Number.NEGATIVE_INFINITY
-  #noQueueFrom = Number.NEGATIVE_INFINITY
+  #againFrom = Number.NEGATIVE_INFINITY
 
   constructor(
     private readonly session: Session,
@@ -62,21 +62,20 @@ export class DoorMover {
   /** Moves some of what is there; `more`: the next call should follow at once. */
   async move(): Promise<{ moved: number; more: boolean }> {
     this.#isBusy = false
-    const moved = (await this.#moveFound()) + (await this.#moveNext())
+    const moved = (await this.#moveAgain()) + (await this.#moveNext())
     this.#moved += moved
     if (this.#isBusy) this.#after = null
     return { moved, more: this.#after !== null || this.#endRound() }
   }
 
-  /** Rows that had no queue, and have one now. */
-  async #moveFound(): Promise<number> {
-    const { found } = this.door
+  /** Rows that had no queue and have one now, and those that had failed. */
+  async #moveAgain(): Promise<number> {
     const since = performance.now()
-    if (found === null || since < this.#noQueueFrom) return 0
-    const rows = await this.#look(({ tables }) => `stuck = ${STUCK.noQueue} AND ${found(tables)}`)
-    const pauseMs = Math.max(NO_QUEUE_MS, (performance.now() - since) * NO_QUEUE_SHARE)
+    if (since < this.#againFrom) return 0
+    const rows = await this.#look(({ tables }) => `stuck = ${STUCK.forNow} AND ${this.door.again(tables)}`)
+    const pauseMs = Math.max(AGAIN_MS, (performance.now() - since) * AGAIN_SHARE)
     const moved = await this.#moveSeen(rows)
-    if (moved === 0 || rows.length < MAX_ROWS) this.#noQueueFrom = performance.now() + pauseMs
+    if (moved === 0 || rows.length < MAX_ROWS) this.#againFrom = performance.now() + pauseMs
     return moved
   }
 

@@ -129,6 +129,29 @@ export function describeDoorRows(context: Context): void {
       expect(await bodiesIn(store, missing)).toEqual([1, 2])
     })
 
+    it('that make a statement fail stay, too, and are tried again', async () => {
+      const { store } = context
+      const { dataSource } = store
+      const queue = await madeQueue()
+      const when = "NEW.body LIKE '%boom%'"
+      const body =
+        context.engine === 'sqlite'
+          ? `WHEN ${when} BEGIN SELECT RAISE(ABORT, 'no boom'); END`
+          : `BEGIN IF ${when} THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no boom'; END IF; END`
+      const trigger = `CREATE TRIGGER booms BEFORE INSERT ON recentn_queue_messages FOR EACH ROW ${body}`
+      await dataSource.query(trigger)
+      await insertSends(store, queue, 1, 'boom', 2, 3)
+      try {
+        expect(await move(store)).toBe(3)
+        expect(await leftIn(store, 'sends')).toMatchObject([{ stuck: 1, error: expect.stringMatching(/no boom/) }])
+        expect(await move(await context.open())).toBe(0)
+      } finally {
+        await dataSource.query('DROP TRIGGER booms')
+      }
+      expect(await move(await context.open())).toBe(1)
+      expect(await bodiesIn(store, queue)).toEqual([1, 2, 3, 'boom'])
+    })
+
     it('for a queue that is full wait for room, in their order, and hold up no other', async () => {
       const { store } = context
       const [full, queue] = [await madeQueue({ maxMessages: 2 }), await madeQueue()]
