@@ -2,8 +2,10 @@
 import 'reflect-metadata'
 import type { DataSource, DataSourceOptions } from 'typeorm'
 import { attach, engineOf, recognise } from '../database/attached/attach'
+import { openingAtOnce } from '../database/attached/runner-connection'
 import { connect, dataSourceOptions, requireFile } from '../database/connect'
 import type { Engine } from '../database/engine'
+import { ownPoolOf } from '../database/mysql/own-pool'
 import { SkipLockedCheck } from '../database/mysql/skip-locked'
 import { migrate } from '../database/schema/migrate'
 import { requireNames } from '../database/schema/schema'
@@ -46,6 +48,7 @@ export async function openOn(connection: DataSourceOptions, options: OpenOptions
   const dataSource = await connect(connection, gate, gateOptions, statementTimeoutSeconds).catch((error: unknown) => {
     throw openingFault(engine, connection, error)
   })
+  const pool = ownPoolOf(dataSource)
   try {
     const database = new Database({
       engine: await recognise(dataSource),
@@ -55,7 +58,7 @@ export async function openOn(connection: DataSourceOptions, options: OpenOptions
       skipLocked: engine.oneConnection ? undefined : new SkipLockedCheck(dataSource, tables.schema),
       connectionTimeoutSeconds,
       clockOffsetMs,
-      createRunner: () => dataSource.createQueryRunner(),
+      open: pool ? (done) => pool.open(done) : openingAtOnce(() => dataSource.createQueryRunner()),
     })
     if (options.migrate === false) await requireSchema(database, await schemaVersion(database))
     else await migrate(dataSource, database, database.engine)

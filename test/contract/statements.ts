@@ -1,18 +1,49 @@
+import type { HeldConnection } from '../../src/database/connection'
+import { ownPoolOf } from '../../src/database/mysql/own-pool'
 import type { Store } from '../../src/index'
 import type { Context } from './context'
 
-type Around = (sql: string, run: () => Promise<unknown>) => Promise<unknown>
+type Around = (sql: string, run: () => Promise<unknown>, parameters?: unknown) => Promise<unknown>
 
-/** Has each statement of the store run by `around`. */
-function watch({ dataSource }: Store, around: Around): void {
+/** Has each statement of the store run by `around`. On the servers those of its transactions’ managers are not among them. */
+export function watch({ dataSource }: Store, around: Around): void {
+  const pool = ownPoolOf(dataSource)
+  if (pool) {
+    const { open } = pool
+    pool.open = (done) =>
+      open((error, connection) => {
+        if (connection) watchConnection(connection, around)
+        done(error, connection)
+      })
+    return
+  }
   const create = dataSource.createQueryRunner.bind(dataSource)
   dataSource.createQueryRunner = (mode) => {
     const runner = create(mode)
     const query = runner.query.bind(runner) as (...all: unknown[]) => Promise<unknown>
-    const watched = (sql: string, ...rest: unknown[]) => around(sql, () => query(sql, ...rest))
+    const watched = (sql: string, ...rest: unknown[]) => around(sql, () => query(sql, ...rest), rest[0])
     runner.query = watched as typeof runner.query
     return runner
   }
+}
+
+function watchConnection(connection: HeldConnection, around: Around): void {
+  const { rows, execute, run, later, begin, commit, rollBack } = connection
+  const watched =
+    <Answer>(method: (this: HeldConnection, sql: string, values: null) => Answer | Promise<Answer>) =>
+    (sql: string, values: unknown) =>
+      around(sql, async () => method.call(connection, sql, values as null), values) as Promise<never>
+  const ending = (sql: string, end: () => Promise<void>) => () =>
+    around(sql, () => end.call(connection)) as Promise<void>
+  Object.assign(connection, {
+    rows: watched(rows),
+    execute: watched(execute),
+    run: watched(run),
+    later: watched(later),
+    begin: (how: object) => around('START TRANSACTION', async () => begin.call(connection, how)),
+    commit: ending('COMMIT', commit),
+    rollBack: ending('ROLLBACK', rollBack),
+  })
 }
 
 /** A store, and the statements that it has run since, in the order in which they were sent, each after `before`. */

@@ -11,10 +11,13 @@ import type BetterSqlite3 from 'better-sqlite3'
 import { type DataSource, QueryFailedError, type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
 import { performance, setTimeout } from '../../shared/platform'
-import { DEFAULT_CONNECTION_TIMEOUT_SECONDS, noneFree } from '../bounded-pool'
+import type { FollowedRunner } from '../attached/runner-connection'
+import { DEFAULT_CONNECTION_TIMEOUT_SECONDS } from '../bounded-pool'
+import type { Done, Following } from '../connection'
 import { RowParameters } from '../engine'
+import { noneFree } from '../not-run'
 import { BUSY, type Gate, type Leave, PASSED } from './gate-queue'
-import { preparedOn, type RowRunner, runPrepared } from './prepared'
+import { preparedOn, runPrepared } from './prepared'
 import type { SharedFile } from './shared-file'
 import { sqliteEngine } from './sqlite-engine'
 import { WatchedFile } from './watched-file'
@@ -33,8 +36,8 @@ export interface GateOptions {
 }
 
 /** A query runner on the shared connection that holds the gate for each statement or for its whole transaction. */
-class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
-  readonly takesRows = true
+class GatedQueryRunner extends BetterSqlite3QueryRunner implements FollowedRunner {
+  following: Following | null = null
   #leave: Leave | null = null
   #hasPassed = false
   readonly #gate: Gate
@@ -52,6 +55,17 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
 
   // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
   override async query(sql: string, parameters?: any[], structured?: boolean): Promise<any> {
+    const { following } = this
+    if (!following) return this.#gated(sql, parameters, structured)
+    return new Promise((resolve, reject) => {
+      const run = (done: Done) => {
+        this.#gated(sql, parameters, structured).then((answer) => done(null, answer), done)
+      }
+      following.through(sql, run, (error, answer) => (error === null ? resolve(answer) : reject(error)))
+    })
+  }
+
+  async #gated(sql: string, parameters: unknown[] | undefined, structured: boolean | undefined): Promise<unknown> {
     const statement = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql
     if (this.#leave && this.isTransactionActive) {
       const begins = statement === 'BEGIN IMMEDIATE'
@@ -69,8 +83,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
   }
 
   /** Runs a statement outside of a transaction, again while another connection has the lock. */
-  // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
-  async #patiently(sql: string, parameters?: any[], structured?: boolean): Promise<any> {
+  async #patiently(sql: string, parameters?: unknown[], structured?: boolean): Promise<unknown> {
     const connection: BetterSqlite3.Database = await this.connect()
     const begunAt = performance.now()
     this.#watchedFile?.require()
