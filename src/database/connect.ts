@@ -20,8 +20,9 @@ import {
   limitStatements,
 } from './mysql/statement-limit'
 import { schemaOf } from './schema/schema'
-import { type GateOptions, gatedRunners } from './sqlite/gate'
-import type { Gate } from './sqlite/gate-queue'
+import type { Gate } from './sqlite/gate'
+import { GatedSource } from './sqlite/gated-runner'
+import type { GateOptions } from './sqlite/sqlite-connection'
 import { sqliteEngine } from './sqlite/sqlite-engine'
 import { requireOwnWal } from './sqlite/watched-file'
 import { tablesOf } from './tables'
@@ -135,7 +136,7 @@ export async function connect(
     makeFile(options.database)
     await requireOwnWal(options.database)
     const source = await initialized(options)
-    source.driver.createQueryRunner = gatedRunners(source, gate, gateOptions)
+    source.driver.createQueryRunner = new GatedSource(source, gate, gateOptions).runner
     seeTransactions(source, gate)
     return source
   }

@@ -8,7 +8,6 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../shared/errors'
-import { afterCommitOf } from './after-commit'
 import { RunnerConnection } from './attached/runner-connection'
 import type { Session, Tx } from './engine'
 import { locationOf } from './location'
@@ -92,11 +91,10 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', `The EntityManager or QueryRunner has no open transaction${OTHERS}`)
   }
-  const own = ownBehind(runner)
-  const connection = own ?? new RunnerConnection(runner)
+  const connection = ownBehind(runner) ?? new RunnerConnection(runner)
   const tx = txOn(connection, setting, {
     isOpen: () => runner.isTransactionActive,
-    listeners: () => own?.listeners ?? afterCommitOf(runner),
+    listeners: () => connection.listeners,
   })
   const { engine } = setting
   const translate = (error: unknown) => translated(error, engine, () => locationOf(runner.connection.options))

@@ -32,7 +32,7 @@ import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
 import { openLook, type StoreLook } from './look'
-import { checkedTransaction, type Report, reporter } from './options'
+import { checkedTransaction, type Report, reporter, withManager } from './options'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
 import { type OpenQueues, openQueues } from './queues'
@@ -145,14 +145,11 @@ export class BoundStore implements InnerStore {
   }
 
   /** The operations of all products in one transaction: the repositories without what shares calls. */
-  #within(session: Session, of: { readonly manager?: EntityManager }): Transaction {
+  #within(session: Session): Omit<Transaction, 'manager'> {
     const groups = new RecentRepository(session, this.#groupMemory)
     const queues = new QueueRepository(session, this.#queueMemory)
     const feeds = new FeedRepository(session, this.#feedMemory)
     return {
-      get manager() {
-        return of.manager as EntityManager
-      },
       groups,
       policies: groups.policies,
       queues,
@@ -180,7 +177,9 @@ export class BoundStore implements InnerStore {
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { retries = 10, run } = checkedTransaction(work, options)
     const { database } = this.#base
-    return database.write((tx, session) => database.inside(async () => run(this.#within(session, tx))), { retries })
+    return database.write((tx, session) => database.inside(async () => run(withManager(this.#within(session), tx))), {
+      retries,
+    })
   }
 
   poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller {
@@ -193,7 +192,7 @@ export class BoundStore implements InnerStore {
     const { tables } = this.#base.database
     const setting = { engine: this.#engine, tables, clockOffsetMs: this.#options.clockOffsetMs }
     const { session, ...own } = joined(transaction, setting, this.location)
-    return this.#within(session, own)
+    return { ...this.#within(session), ...own }
   }
 
   counts(): StoreCounts {

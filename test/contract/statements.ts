@@ -1,30 +1,21 @@
 import type { HeldConnection } from '../../src/database/connection'
 import { ownPoolOf } from '../../src/database/mysql/own-pool'
+import { gatedSourceOf } from '../../src/database/sqlite/gated-runner'
 import type { Store } from '../../src/index'
 import type { Context } from './context'
 
 type Around = (sql: string, run: () => Promise<unknown>, parameters?: unknown) => Promise<unknown>
 
-/** Has each statement of the store run by `around`. On the servers those of its transactions’ managers are not among them. */
+/** Has each statement of the store run by `around`. Those of its transactions’ managers are not among them. */
 export function watch({ dataSource }: Store, around: Around): void {
-  const pool = ownPoolOf(dataSource)
-  if (pool) {
-    const { open } = pool
-    pool.open = (done) =>
-      open((error, connection) => {
-        if (connection) watchConnection(connection, around)
-        done(error, connection)
-      })
-    return
-  }
-  const create = dataSource.createQueryRunner.bind(dataSource)
-  dataSource.createQueryRunner = (mode) => {
-    const runner = create(mode)
-    const query = runner.query.bind(runner) as (...all: unknown[]) => Promise<unknown>
-    const watched = (sql: string, ...rest: unknown[]) => around(sql, () => query(sql, ...rest), rest[0])
-    runner.query = watched as typeof runner.query
-    return runner
-  }
+  const own = ownPoolOf(dataSource) ?? gatedSourceOf(dataSource)
+  if (!own) throw new Error('the connections are not the store’s own')
+  const open = own.open.bind(own)
+  own.open = (done) =>
+    open((error, connection) => {
+      if (connection) watchConnection(connection, around)
+      done(error, connection)
+    })
 }
 
 function watchConnection(connection: HeldConnection, around: Around): void {

@@ -15,8 +15,8 @@ import { DEFAULT_STATEMENT_TIMEOUT_SECONDS } from '../mysql/statement-limit'
 import { runAtOnce, sessionWithin } from '../operations'
 import { translated } from '../retries'
 import { tablesIn } from '../schema/schema'
-import { gatedRunners } from '../sqlite/gate'
-import { Gate } from '../sqlite/gate-queue'
+import { Gate } from '../sqlite/gate'
+import { GatedSource } from '../sqlite/gated-runner'
 import { SharedFile } from '../sqlite/shared-file'
 import { sqliteEngine } from '../sqlite/sqlite-engine'
 import { type Tables, tablesOf } from '../tables'
@@ -92,7 +92,7 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
       database: new Database({
         ...options,
         dataSource: user,
-        open: openingAtOnce(withManagers(user, gatedRunners(user, gate, { connectionTimeoutSeconds }))),
+        open: openingAtOnce(new GatedSource(user, gate, { connectionTimeoutSeconds }).runner),
       }),
       dataSource: user,
       close: closing(seeTransactions(user, gate)),
@@ -108,14 +108,6 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
     database: new Database({ ...options, dataSource: own, open: openingAtOnce(() => own.createQueryRunner()) }),
     dataSource: own,
     close: closing(...undo, () => own.destroy()),
-  }
-}
-
-/** Runners with a manager, as `createQueryRunner` of a DataSource makes them. */
-function withManagers(user: DataSource, create: () => QueryRunner): () => QueryRunner {
-  return () => {
-    const runner = create()
-    return Object.assign(runner, { manager: user.createEntityManager(runner) })
   }
 }
 

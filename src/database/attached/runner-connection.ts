@@ -8,6 +8,7 @@
  */
 import type { EntityManager, QueryResult, QueryRunner } from 'typeorm'
 import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import { type AfterCommit, afterCommitOf } from '../after-commit'
 import type {
   BeginOptions,
   Done,
@@ -30,13 +31,15 @@ interface RunnerParts {
   transactionDepth: number
 }
 
-/** A runner of ours (`gate.ts`), which takes rows of parameters, and whose statements can be followed. */
+/** A runner of ours (`gated-runner.ts`), which takes rows of parameters, and whose statements can be followed. */
 export interface FollowedRunner extends QueryRunner {
-  following: Following | null
+  readonly turns: { following: Following | null; readonly listeners: AfterCommit }
 }
 
 export class RunnerConnection implements HeldConnection {
   readonly gathers = false
+  readonly source: object
+  readonly #runner: QueryRunner
   readonly #limitMs: number
   #following: Following | null = null
   /** Statements of ours that have not reached the driver, once the user's pass there, too. */
@@ -44,15 +47,14 @@ export class RunnerConnection implements HeldConnection {
   /** How many of the user's are running. */
   #theirs = 0
 
-  constructor(
-    readonly source: QueryRunner,
-    limitSeconds = Number.POSITIVE_INFINITY,
-  ) {
+  constructor(runner: QueryRunner, limitSeconds = Number.POSITIVE_INFINITY) {
+    this.#runner = runner
+    this.source = this.#turns ?? runner
     this.#limitMs = limitSeconds * 1000
   }
 
   get #parts(): RunnerParts {
-    return this.source as unknown as RunnerParts
+    return this.#runner as unknown as RunnerParts
   }
 
   get driver(): DriverConnection | null {
@@ -61,7 +63,7 @@ export class RunnerConnection implements HeldConnection {
   }
 
   get isBegun(): boolean {
-    return this.source.isTransactionActive
+    return this.#runner.isTransactionActive
   }
 
   get hasInner(): boolean {
@@ -73,8 +75,17 @@ export class RunnerConnection implements HeldConnection {
   }
 
   set following(following: Following | null) {
-    if ('following' in this.source) (this.source as FollowedRunner).following = following
+    if (this.#turns) this.#turns.following = following
     else this.#following = following
+  }
+
+  get #turns(): FollowedRunner['turns'] | undefined {
+    return (this.#runner as Partial<FollowedRunner>).turns
+  }
+
+  /** What follows the commit of a transaction that the runner's user has begun. */
+  get listeners(): AfterCommit {
+    return this.#turns?.listeners ?? afterCommitOf(this.#runner)
   }
 
   get manager(): EntityManager {
@@ -84,7 +95,7 @@ export class RunnerConnection implements HeldConnection {
       const query = (...given: unknown[]) => this.#given(databaseConnection, given)
       this.#parts.databaseConnection = viewOf(databaseConnection, { query })
     }
-    return this.source.manager
+    return this.#runner.manager
   }
 
   /** Passes on what TypeORM's runner sends; what is not ours is the user's. */
@@ -132,15 +143,15 @@ export class RunnerConnection implements HeldConnection {
 
   /** A runner of the user's, which does not take rows of parameters, gets a statement for each. */
   async #query<Answer>(sql: string, values: StatementValues | null, isStructured: boolean): Promise<Answer> {
-    if (!(values instanceof RowParameters) || 'following' in this.source) {
+    if (!(values instanceof RowParameters) || this.#turns) {
       this.#ours?.push(sql)
-      return this.source.query(sql, values as Parameter[], isStructured as true) as Promise<Answer>
+      return this.#runner.query(sql, values as Parameter[], isStructured as true) as Promise<Answer>
     }
     const records: Row[] = []
     let affected = 0
     let raw: unknown = 0
     for (const row of values.rows) {
-      const one = await this.source.query(sql, row as Parameter[], true)
+      const one = await this.#runner.query(sql, row as Parameter[], true)
       raw = one.raw
       affected += one.affected ?? 0
       for (const record of one.records) records.push(record)
@@ -187,16 +198,16 @@ export class RunnerConnection implements HeldConnection {
   }
 
   begin({ isolation }: BeginOptions): Promise<void> {
-    return this.#limited(() => this.source.startTransaction(isolation))
+    return this.#limited(() => this.#runner.startTransaction(isolation))
   }
 
   commit(): Promise<void> {
-    return this.#limited(() => this.source.commitTransaction())
+    return this.#limited(() => this.#runner.commitTransaction())
   }
 
   rollBack(): Promise<void> {
     this.#parts.transactionDepth = 1
-    return this.#limited(() => this.source.rollbackTransaction())
+    return this.#limited(() => this.#runner.rollbackTransaction())
   }
 
   drop(): void {
@@ -204,7 +215,7 @@ export class RunnerConnection implements HeldConnection {
   }
 
   release(): Promise<void> {
-    return this.source.release()
+    return this.#runner.release()
   }
 }
 

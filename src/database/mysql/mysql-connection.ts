@@ -93,12 +93,8 @@ export class MysqlConnection implements HeldConnection {
   }
 
   #ran(sql: string): void {
-    const listeners = this.#listeners
-    listeners?.follow(sql)
-    if (sql !== 'COMMIT' && sql !== 'ROLLBACK') return
-    this.isBegun = false
-    this.#listeners = null
-    if (sql === 'COMMIT') listeners?.run()
+    if (this.#listeners?.ended(sql)) this.#listeners = null
+    if (sql === 'COMMIT' || sql === 'ROLLBACK') this.isBegun = false
   }
 
   rows(sql: string): Promise<Row[]> {
