@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { addBackupCommands } from './cli/backup-command'
 import { diagnose, findingsJson, findingsText, schemaVersion, withCause } from './cli/doctor'
 import { addKeysCommand } from './cli/keys-command'
+import { addProceduresCommand } from './cli/procedures-command'
 import { addNouns } from './cli/verbs'
 import { type Config, readConfig } from './http/process/config'
 import { withoutSecretsIn } from './http/secrets'
@@ -121,6 +122,7 @@ export function program(): Command {
   addNouns(root, { databaseOption, configOf: databaseConfig })
   addKeysCommand(root, databaseOption, databaseConfig)
   addBackupCommands(root, databaseOption, databaseConfig)
+  addProceduresCommand(root)
   root
     .command('doctor')
     .summary('check the database and say what to fix')

@@ -108,6 +108,19 @@ async function farBehind(database: DataSource): Promise<string> {
   )
 }
 
+const DOOR_TABLES = { sends: 'SendRow', appends: 'AppendRow' } as const
+
+export async function door(store: Store): Promise<CheckResult> {
+  const totals = (await innerOf(store).totals()).door
+  const { sends, appends } = totals
+  const found = `${sends.waiting} sends and ${appends.waiting} appends wait, ${sends.stuck} and ${appends.stuck} are stuck`
+  const stuck = (['sends', 'appends'] as const).filter((table) => totals[table].stuck > 0)
+  if (stuck.length === 0) return { state: 'ok', found }
+  const names = stuck.map((table) => tableOf(store.dataSource, DOOR_TABLES[table]))
+  const fix = `see the column error of ${names.join(' and ')}: put the rows right and set stuck = 0, or delete them`
+  return { state: 'warning', found, fix }
+}
+
 function listed(names: readonly string[]): string {
   return names.slice(0, MAX_NAMED).join(', ') + (names.length > MAX_NAMED ? ' and others' : '')
 }

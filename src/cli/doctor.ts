@@ -9,7 +9,7 @@ import { openStore } from '../store/open'
 import type { Store } from '../store/types'
 import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'
-import { type Check, type CheckResult, type Finding, feeds, queues, schedules, tableOf } from './doctor-work'
+import { type Check, type CheckResult, door, type Finding, feeds, queues, schedules, tableOf } from './doctor-work'
 import { jsonLine, printable } from './printed'
 
 const FIXES: Partial<Record<ErrorCode, string>> = {
@@ -109,6 +109,7 @@ const WORK_CHECKS: StoreCheck[] = [
   ['queues', queues],
   ['schedules', schedules],
   ['feeds', feeds],
+  ['door', door],
 ]
 
 const SQLITE_CHECKS: Check[] = [

@@ -28,6 +28,8 @@ const TABLES = {
   polls: 'polls',
   pollClaims: 'poll_claims',
   reminders: 'reminders',
+  sends: 'sends',
+  appends: 'appends',
   sequences: 'sequences',
   keys: 'keys',
   writers: 'writers',
@@ -45,6 +47,8 @@ const INDEXES = {
   entriesSync: 'feed_entries_sync',
   claimsDue: 'poll_claims_due',
   remindersDue: 'reminders_due',
+  sendsWaiting: 'sends_waiting',
+  appendsWaiting: 'appends_waiting',
 } as const
 
 type Named<T> = { readonly [Key in keyof T]: string }

@@ -1,3 +1,4 @@
+import { AppendRow, SendRow } from './door-row'
 import { Feed, FeedConsumer, FeedDrop, Sequence } from './feed'
 import { FeedEntry, FeedTombstone } from './feed-entry'
 import { Poll, PollClaim } from './poll'
@@ -13,6 +14,7 @@ import { RecentnSchema } from './recentn-schema'
 import { RecentnWriter } from './recentn-writer'
 import { Reminder } from './reminder'
 
+export * from './door-row'
 export * from './feed'
 export * from './feed-entry'
 export * from './poll'
@@ -48,6 +50,8 @@ export const entities = [
   RecentnSchema,
   RecentnWriter,
   Reminder,
+  SendRow,
+  AppendRow,
   Feed,
   FeedConsumer,
   FeedDrop,

@@ -1,6 +1,6 @@
 /**
  * Sequences: rows of `recentn_sequences`, each with the last number given out under a name. Those of kind `feed` number the
- * changes of feeds, and outlive them; those of kind `user` are the application's.
+ * changes of feeds, and outlive them; those of kind `user` are the application's, and those of kind `door` count what was moved.
  *
  * Invariant: whoever takes numbers locks the row and holds it until its transaction ends. Numbers of a transaction that
  * is rolled back are given out again, so a sequence that is used in transactions has no gaps.
@@ -54,7 +54,7 @@ async function takeNumbers(tx: Tx, name: string, count: bigint): Promise<bigint>
   return last + 1n
 }
 
-export type SequenceKind = 'feed' | 'user'
+export type SequenceKind = 'feed' | 'user' | 'door'
 
 export interface SequenceRow {
   /** The last number given out. */

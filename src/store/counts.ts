@@ -1,9 +1,11 @@
 /** What a store reports for monitoring: counts of what it did, and totals of what is in the database. */
 import type { ConnectionUse } from '../database/connection-use'
 import type { DatabaseCounts } from '../database/database-counts'
+import type { Reader } from '../database/engine'
 import type { Counted } from '../kit/histogram'
-import type { FeedTotals } from '../repositories/feeds/status'
-import type { QueueTotals } from '../repositories/queues/counts'
+import { type DoorTotals, doorTotals } from '../repositories/door/totals'
+import { type FeedTotals, feedTotals } from '../repositories/feeds/status'
+import { countAllMessages, type QueueTotals } from '../repositories/queues/counts'
 import type { WorkCounts } from './work-counts'
 
 type Work = { readonly [K in keyof WorkCounts as WorkCounts[K] extends number ? K : never]: number }
@@ -42,6 +44,16 @@ export interface StoreTotals {
   /** What is in a queue that another one names as its dead-letter queue is dead here, and waited for by nobody. */
   readonly queues: QueueTotals
   readonly feeds: FeedTotals
+  /** Rows that plain SQL has inserted and nobody has moved yet. */
+  readonly door: DoorTotals
+}
+
+export async function readTotals(reader: Reader, followed: Parameters<typeof feedTotals>[1]): Promise<StoreTotals> {
+  return {
+    queues: await countAllMessages(reader),
+    feeds: await feedTotals(reader, followed),
+    door: await doorTotals(reader),
+  }
 }
 
 type Now = Pick<

@@ -7,6 +7,7 @@ import type { Table } from '../database/user-tables/table'
 import type { Admission } from '../kit/admission'
 import { LongPoll } from '../kit/long-poll'
 import { SharedRunner } from '../kit/runner'
+import type { SharedPoll } from '../kit/shared-poll'
 import { checkFeed } from '../repositories/feeds/check'
 import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/follow-types'
 import { followedTable, followTrigger } from '../repositories/feeds/followed'
@@ -15,13 +16,12 @@ import type { FeedMemory } from '../repositories/feeds/memory'
 import { PUTS } from '../repositories/feeds/put'
 import { FeedRepository, type FeedWaits } from '../repositories/feeds/repository'
 import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
-import { asked } from '../repositories/poll-query'
+import { asked, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { marks } from '../repositories/writers'
 import { feedHandle, filled } from '../shared/handles'
 import { delay } from '../shared/platform'
 import { type StoreConsumer, startConsumer } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
-import type { StoreLook } from './look'
 import { Publishing } from './publisher/publishing'
 import { StartedWork } from './running'
 import type { Store, StoreFeedHandle, StoreFeeds } from './types'
@@ -39,7 +39,7 @@ export interface FeedsOptions {
   onError: (error: unknown) => void
   counts: WorkCounts
   /** For what other processes do. */
-  look: StoreLook
+  sharedPoll: SharedPoll<PollQuestion, PollAnswer>
 }
 
 /** The feeds, and what the store needs to know of them. */
@@ -48,12 +48,12 @@ export type OpenFeeds = ReturnType<typeof openFeeds>
 export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOptions) {
   const { guard, counts, onError } = options
   const shared = { guard, onOverload: () => counts.overloaded++ }
-  const { readers, published } = readersOf(options.look, shared)
+  const { readers, published } = readersOf(options.sharedPoll, shared)
   const publishing = new Publishing({
     session,
     memory,
     inBackground: options.publish,
-    look: options.look,
+    sharedPoll: options.sharedPoll,
     isAwaited: () => readers.size > 0,
     onPublished: published,
     onError,
@@ -110,13 +110,13 @@ export const feedHandleOn: (feeds: StoreFeeds, ...given: Parameters<Store['feed'
 const LOOK_MS = 20
 
 /** Readers that wait for changes: woken by what this process publishes, and by the look at what others do. */
-function readersOf(look: StoreLook, admission: Omit<Admission, 'what'>) {
+function readersOf(sharedPoll: SharedPoll<PollQuestion, PollAnswer>, admission: Omit<Admission, 'what'>) {
   const readers: LongPoll<bigint> = new LongPoll({
     ...admission,
     what: 'reads of changes',
     onWait: () => looks.begin(),
   })
-  const looks = look.join({
+  const looks = sharedPoll.join({
     topics: () => readers.awaited,
     question: lastSyncId,
     answered: (feed, answer) => {
@@ -127,7 +127,7 @@ function readersOf(look: StoreLook, admission: Omit<Admission, 'what'>) {
     leastMs: () => LOOK_MS,
   })
   const published = (feed: string) => {
-    looks.news()
+    looks.hadEvents()
     readers.wake(feed)
   }
   return { readers, published }

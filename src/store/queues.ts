@@ -6,7 +6,8 @@ import type { Session } from '../database/engine'
 import type { Admission } from '../kit/admission'
 import { LongPoll } from '../kit/long-poll'
 import { SharedRunner } from '../kit/runner'
-import { isYes } from '../repositories/poll-query'
+import type { SharedPoll } from '../kit/shared-poll'
+import { isYes, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { checkedHandles } from '../repositories/queues/check'
 import { RECEIVES } from '../repositories/queues/claim/claim'
 import type { QueueMemory } from '../repositories/queues/memory'
@@ -19,7 +20,6 @@ import { sweepQueues } from '../repositories/queues/sweep'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
-import type { StoreLook } from './look'
 import { StartedWork } from './running'
 import { Scheduler } from './scheduler/scheduler'
 import type { BackgroundWork, StoreQueues, StoreSchedules } from './types'
@@ -37,7 +37,7 @@ export interface QueuesOptions {
   tick: boolean
   onError: (error: unknown, work: BackgroundWork) => void
   /** For what other processes do. */
-  look: StoreLook
+  sharedPoll: SharedPoll<PollQuestion, PollAnswer>
 }
 
 /** The queues, and what the store needs to know of them. */
@@ -57,7 +57,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     .merges(ACKS, settles)
     .merges(settle.NACKS, settles)
     .merges(settle.EXTENDS, settles)
-  const waits = waitsOf(memory, options.look, shared)
+  const waits = waitsOf(memory, options.sharedPoll, shared)
   const repository = new QueueRepository(session, memory, runner, waits)
   const giveBack = async (queue: string, handles: readonly string[]) => {
     const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
@@ -97,9 +97,13 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
 }
 
 /** Receives that wait: woken by what this process makes ready, and by the look at what others do. */
-function waitsOf(memory: QueueMemory, look: StoreLook, admission: Omit<Admission, 'what'>): LongPoll {
+function waitsOf(
+  memory: QueueMemory,
+  sharedPoll: SharedPoll<PollQuestion, PollAnswer>,
+  admission: Omit<Admission, 'what'>,
+): LongPoll {
   const waits: LongPoll = new LongPoll({ ...admission, what: 'receives', onWait: () => looks.begin() })
-  const looks = look.join({
+  const looks = sharedPoll.join({
     topics: () => waits.awaited,
     question: receivable,
     answered: (queue, answer) => {

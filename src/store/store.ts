@@ -10,15 +10,16 @@ import type { Database } from '../database/transaction'
 import { describeTable } from '../database/user-tables/table'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
 import type { Loop } from '../kit/loop'
-import { Kept } from '../repositories/cached-count'
+import { SharedPoll } from '../kit/shared-poll'
+import { CachedCount } from '../repositories/cached-count'
+import { type DoorMovers, doorMovers } from '../repositories/door/mover'
 import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
-import { feedTotals } from '../repositories/feeds/status'
 import { KeyRepository } from '../repositories/keys/repository'
 import { mayCreate } from '../repositories/name-range'
+import { answersTo, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
-import { countAllMessages } from '../repositories/queues/counts'
 import { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { GroupMemory } from '../repositories/recent/memory'
@@ -26,13 +27,12 @@ import { RecentRepository } from '../repositories/recent/repository'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { SequenceRepository } from '../repositories/sequences'
 import { feedHandle, groupHandle, queueHandle } from '../shared/handles'
-import { countsOf, type StoreCounts, type StoreTotals } from './counts'
+import { countsOf, readTotals, type StoreCounts, type StoreTotals } from './counts'
 import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
-import { openLook, type StoreLook } from './look'
-import { checkedTransaction, type Report, reporter } from './options'
+import { checkedTransaction, type Report, reporter, withManager } from './options'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
 import { type OpenQueues, openQueues } from './queues'
@@ -63,6 +63,7 @@ export class BoundStore implements InnerStore {
     queues: OpenQueues
     feeds: OpenFeeds
     polls: Polls<EntityTarget<ObjectLiteral>>
+    door: DoorMovers
   }
   readonly #base: Base
   readonly #options: StoreOptions
@@ -71,8 +72,8 @@ export class BoundStore implements InnerStore {
   readonly #groupMemory: GroupMemory
   readonly #queueMemory = new QueueMemory()
   readonly #feedMemory = new FeedMemory()
-  readonly #totals = new Kept<StoreTotals>()
-  readonly #look: StoreLook
+  readonly #totals = new CachedCount<StoreTotals>()
+  readonly #sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   readonly #report: Report
   readonly #sweepers: readonly Loop[]
   #closing: Promise<void> | null = null
@@ -88,7 +89,7 @@ export class BoundStore implements InnerStore {
     for (const memory of [this.#groupMemory, this.#queueMemory, this.#feedMemory]) memory.counts = this.#work
     this.dataSource = dataSource
     this.location = database.location
-    this.#look = openLook(database)
+    this.#sharedPoll = new SharedPoll({ ask: (questions) => database.read((reader) => answersTo(reader, questions)) })
     this.opened = this.#open()
     this.groups = this.opened.groups.groups
     this.policies = this.opened.groups.policies
@@ -97,7 +98,8 @@ export class BoundStore implements InnerStore {
     this.feeds = this.opened.feeds.feeds
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
-    this.#sweepers = options.sweep === false ? [] : startSweepers(this.opened, this.#look, this.#work, this.#report)
+    this.#sweepers =
+      options.sweep === false ? [] : startSweepers(this.opened, this.#sharedPoll, this.#work, this.#report)
   }
 
   #open(): BoundStore['opened'] {
@@ -115,14 +117,14 @@ export class BoundStore implements InnerStore {
       }),
       queues: openQueues(database, this.#queueMemory, {
         ...shared,
-        look: this.#look,
+        sharedPoll: this.#sharedPoll,
         atOnce: oneConnection ? 1 : 2,
         tick: tick !== false,
         onError: this.#report,
       }),
       feeds: openFeeds(database, this.#feedMemory, {
         ...shared,
-        look: this.#look,
+        sharedPoll: this.#sharedPoll,
         describe: (target) => describeTable(dataSource, database, target),
         atOnce: oneConnection ? 1 : 2,
         publish: publish !== false,
@@ -133,6 +135,7 @@ export class BoundStore implements InnerStore {
         (target, shape) => new PollRepository(dataSource, database, target, shape, new PollMemory()),
         database.requireOutside,
       ),
+      door: doorMovers(database, this.#queueMemory, this.#groupMemory),
     }
   }
 
@@ -161,11 +164,9 @@ export class BoundStore implements InnerStore {
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { retries = 10, run } = checkedTransaction(work, options)
     const { database } = this.#base
-    return database.write(
-      ({ manager }, session) =>
-        database.inside(async () => run({ ...this.#within(session), manager }), manager.queryRunner),
-      { retries },
-    )
+    return database.write((tx, session) => database.inside(async () => run(withManager(this.#within(session), tx))), {
+      retries,
+    })
   }
 
   poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller {
@@ -192,19 +193,14 @@ export class BoundStore implements InnerStore {
   }
 
   totals(): Promise<StoreTotals> {
-    const count = () =>
-      this.#base.database.read(async (reader) => ({
-        queues: await countAllMessages(reader),
-        feeds: await feedTotals(reader, this.#feedMemory.followed.values()),
-      }))
-    return this.#totals.get(count)
+    const read = () => this.#base.database.read((reader) => readTotals(reader, this.#feedMemory.followed.values()))
+    return this.#totals.get(read)
   }
 
   readonly mayCreate: InnerStore['mayCreate'] = (...asked) =>
     this.#base.database.read((reader) => mayCreate(reader, ...asked))
 
   readonly ping = (): Promise<void> => this.#base.database.read(ping)
-
   readonly [Symbol.asyncDispose] = () => this.close()
 
   readonly #diskFull = (error: unknown): void => this.#report(error, 'write')
@@ -216,7 +212,7 @@ export class BoundStore implements InnerStore {
 
   async #close(): Promise<void> {
     // Both at once: nothing new is taken, however long a sweep still runs.
-    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#look.stop(), this.#closeOperations()])
+    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#sharedPoll.stop(), this.#closeOperations()])
     await this.#base.database.drain()
     this.#base.database.counts.onDiskFull.delete(this.#diskFull)
     await this.#base.close()

@@ -15,8 +15,10 @@ import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
 import type { Handler, Worker, WorkOptions } from './worker/types'
 
-/** What a store does in the background. `watch`: reads groups for their listeners; `write`: any write, on a full disk. */
+/** What a store does in the background. `move-…`: what plain SQL has inserted; `watch`: reads groups for their listeners; `write`: any write, on a full disk. */
 export type BackgroundWork =
+  | 'move-appends'
+  | 'move-sends'
   | 'publish'
   | 'schedule'
   | 'sweep-groups'
@@ -50,7 +52,7 @@ export interface StoreOptions {
   groupMemoryBytes?: number | undefined
   /** How appends of many callers share commits. */
   batching?: BatchingOptions | undefined
-  /** Run the sweeper that deletes expired items in the background. Default: true. */
+  /** Delete what has expired, and move what plain SQL has inserted, in the background. Default: true. */
   sweep?: boolean | undefined
   /** Publish the entries of feeds in the background. Default: true. */
   publish?: boolean | undefined

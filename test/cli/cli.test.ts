@@ -35,6 +35,18 @@ describe('recentn', () => {
   })
 })
 
+describe('recentn procedures', () => {
+  it('prints them with the prefix of the tables, and asks no database', async () => {
+    const ran = await run(['procedures'], {
+      env: { RECENTN_TABLE_PREFIX: 'shop_', DATABASE_URL: 'mysql://192.0.2.1/x' },
+    })
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    const [send, append] = ran.stdout.split(/^DROP PROCEDURE IF EXISTS /m).slice(1)
+    expect(send).toMatch(/^shop_send;\nCREATE PROCEDURE shop_send\([\s\S]* INSERT INTO shop_sends /)
+    expect(append).toMatch(/^shop_append;\nCREATE PROCEDURE shop_append\([\s\S]* INSERT INTO shop_appends /)
+  })
+})
+
 describe('recentn serve', () => {
   it('puts its options before the environment', async () => {
     const env = { PORT: 'nonsense', HOST: '192.0.2.1', DATABASE_URL: 'mysql://192.0.2.1/x' }

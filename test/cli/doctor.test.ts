@@ -225,7 +225,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
         'writes',
         'clock',
       ]
-      checks.push('locks', 'connections', 'cluster', 'queues', 'schedules', 'feeds')
+      checks.push('locks', 'connections', 'cluster', 'queues', 'schedules', 'feeds', 'door')
       expect(states.map(([check]: string[]) => check)).toEqual(checks)
       // What a test server is set to is not ours to judge, and others may be using it.
       expect(states.filter(([, state]: string[]) => state === 'wrong' || state === 'unknown')).toEqual([])

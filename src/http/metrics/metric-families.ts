@@ -195,6 +195,14 @@ const ofTotals: Family[] = [
     'How long the oldest unpublished entry has waited; 0 if there is none.',
     ({ totals }) => known(totals && (totals.feeds.oldestUnpublishedSeconds ?? 0)),
   ),
+  gauge(
+    'door_rows',
+    'Rows that plain SQL has inserted and that were not moved yet; those that are stuck have an error.',
+    ({ totals }) =>
+      Object.entries(totals?.door ?? {}).flatMap(([table, counts]) =>
+        Object.entries(counts).map(([state, value]) => ({ labels: { table, state }, value: Number(value) })),
+      ),
+  ),
   gauge('feed_consumer_lag_max', 'Sync ids that the consumer furthest behind has still to read.', ({ totals }) =>
     known(totals && (totals.feeds.greatestLag ?? 0)),
   ),

@@ -1,12 +1,14 @@
 /**
  * The sweepers of a store: each one calls for the deletion of what has expired when the look that all parts share has found
- * some, and again at once while there is more to delete. Any number of processes may sweep. No SQL.
+ * some, and again at once while there is more to delete. Those of the doors move what plain SQL has inserted. Any number of
+ * processes may sweep. No SQL.
  */
 import { Loop } from '../../kit/loop'
-import type { DueQuestion } from '../../repositories/poll-query'
+import type { SharedPoll } from '../../kit/shared-poll'
+import type { DoorMovers } from '../../repositories/door/mover'
+import type { DueQuestion, PollAnswer, PollQuestion } from '../../repositories/poll-query'
 import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
-import type { StoreLook } from '../look'
 import type { OpenQueues } from '../queues'
 import type { BackgroundWork } from '../types'
 import type { WorkCounts } from '../work-counts'
@@ -17,23 +19,26 @@ const GROUPS_MS = [1000, 60_000] as const
 const QUEUES_MS = [500, 4000] as const
 /** For old tombstones. */
 const FEEDS_MS = [5000, 60_000] as const
+/** For what plain SQL has inserted; a round without a look finds queues that were missing. */
+const DOOR_MS = [250, 10_000] as const
 const LONGEST_PAUSE_MS = 30_000
 
 interface SweptParts {
   groups: Pick<OpenGroups, 'sweep' | 'due'>
   queues: Pick<OpenQueues, 'sweep' | 'due'>
   feeds: Pick<OpenFeeds, 'sweep' | 'due'>
+  door: DoorMovers
 }
 
 /** Sweepers that run until they are stopped. They keep no process alive. */
 export function startSweepers(
-  { groups, queues, feeds }: SweptParts,
-  look: StoreLook,
+  { groups, queues, feeds, door }: SweptParts,
+  sharedPoll: SharedPoll<PollQuestion, PollAnswer>,
   counts: WorkCounts,
   onError: (error: unknown, work: BackgroundWork) => void,
 ): Loop[] {
   const start = (
-    what: 'groups' | 'queues' | 'feeds',
+    what: BackgroundWork,
     [lookMs, intervalMs]: readonly [number, number],
     due: DueQuestion,
     sweep: () => Promise<{ more: boolean }>,
@@ -48,12 +53,12 @@ export function startSweepers(
       faultPauses: { firstMs: 2 * lookMs, longestMs: LONGEST_PAUSE_MS },
       onFault: (error, isFirst) => {
         counts.sweeperFaults++
-        if (isFirst) onError(error, `sweep-${what}`)
+        if (isFirst) onError(error, what)
       },
       keepsAlive: false,
     })
     loop.wake(lookMs)
-    const looks = look.join({
+    const looks = sharedPoll.join({
       topics: () => (loop.isStopped ? [] : ['']),
       question: () => due.question,
       answered: (_, answer) => {
@@ -68,20 +73,22 @@ export function startSweepers(
     return loop
   }
   return [
-    start('groups', GROUPS_MS, groups.due, async () => {
+    start('sweep-groups', GROUPS_MS, groups.due, async () => {
       const swept = await groups.sweep()
       counts.itemsSwept += swept.deleted
       return swept
     }),
-    start('queues', QUEUES_MS, queues.due, async () => {
+    start('sweep-queues', QUEUES_MS, queues.due, async () => {
       const swept = await queues.sweep()
       counts.messagesSwept += swept.removed
       return swept
     }),
-    start('feeds', FEEDS_MS, feeds.due, async () => {
+    start('sweep-feeds', FEEDS_MS, feeds.due, async () => {
       const swept = await feeds.sweep()
       counts.tombstonesSwept += swept.removed
       return swept
     }),
+    start('move-sends', DOOR_MS, door.sends.due, () => door.sends.move()),
+    start('move-appends', DOOR_MS, door.appends.due, () => door.appends.move()),
   ]
 }

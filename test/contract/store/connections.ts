@@ -288,7 +288,7 @@ export function describeConnections(context: Context): void {
       })
       const end = await holdAll(source, isSqlite ? 1 : 2)
       try {
-        const all = ['publish', 'sweep-groups', 'sweep-queues', 'sweep-feeds']
+        const all = ['publish', 'sweep-groups', 'sweep-queues', 'sweep-feeds', 'move-sends', 'move-appends']
         await eventually(30_000, 'all have said so', async () => all.every((one) => told.some(([is]) => is === one)))
         await eventually(30_000, 'the worker too', async () => faults.length > 0)
       } finally {

@@ -35,8 +35,8 @@ for (const what of ['held', 'archived', 'dead']) {
   const [{ receiptHandle }] = await queues.receive('mail')
   handles[what] = receiptHandle
 }
-await queues.delete('mail', handles.archived)
-await queues.release('mail', [handles.dead], { dead: true, error: 'it was poison' })
+await queues.ack('mail', handles.archived)
+await queues.nack('mail', handles.dead, { dead: true, error: 'it was poison' })
 await sent({ what: 'ready' }, { dedupId: 'only-once', priority: 3 })
 await sent({ what: 'first of a' }, { messageGroup: 'a' })
 await sent({ what: 'second of a' }, { messageGroup: 'a' })

@@ -28,9 +28,9 @@ const LISTS_ARE_FRESH_MS = 24 * 3600 * 1000
 export interface Wanted {
   /** Names the folder in `.cache/`, and the messages. */
   label: string
-  /** The package with the program; of several with a version behind the name, the newest. */
+  /** The package with the program; of several with a version behind the name, or in place of a `*` in it, the newest. */
   main: string
-  /** What else has files that it needs: with the same version in the name, where there is one like that. */
+  /** What else has files that it needs: with the same version in the name, where there is one like that or a `*`. */
   others: string[]
 }
 
@@ -95,17 +95,20 @@ function moveInto(tree: string, target: string): void {
 
 /** The packages to unpack: those asked for, and every library they need that the machine does not have. */
 async function packageNames(config: string, { main, others }: Wanted): Promise<string[]> {
-  const { stdout } = await run('apt-cache', ['-c', config, 'pkgnames', main])
-  const candidates = stdout
-    .split('\n')
-    .filter((name) => name.startsWith(main) && /^(-[\d.]+)?$/.test(name.slice(main.length)))
+  const [before = '', after] = main.split('*')
+  const { stdout } = await run('apt-cache', ['-c', config, 'pkgnames', before])
+  const form = new RegExp(after === undefined ? `^${before}(-[\\d.]+)?$` : `^${before}([\\d.]+)${after}$`)
+  const candidates = stdout.split('\n').filter((name) => form.test(name))
   // A name that only other packages mention has no text of its own; the newest version sorts last.
   candidates.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
   for (const name of candidates.reverse()) {
     if (!(await exists(config, name))) continue
-    const suffix = name.slice(main.length)
+    const version = form.exec(name)?.[1] ?? ''
     const needed = [name]
-    for (const other of others) needed.push((await exists(config, other + suffix)) ? other + suffix : other)
+    for (const other of others) {
+      const versioned = other.includes('*') ? other.replace('*', version) : other + version
+      needed.push((await exists(config, versioned)) ? versioned : other)
+    }
     return [...needed, ...(await missingLibraries(config, needed))]
   }
   throw new Error(`${systemName()} has no package ${main}${complaintIn(config)}`)

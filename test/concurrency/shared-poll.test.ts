@@ -1,5 +1,5 @@
-/** One look for all parts that wait for what others do. */
-import { type LookingPart, SharedLook } from '../../src/kit/shared-poll'
+/** One poll for all parts that wait for what others do. */
+import { type PollingPart, SharedPoll } from '../../src/kit/shared-poll'
 import { eventually } from '../support/timing'
 
 type Asked = string[]
@@ -7,7 +7,7 @@ type Asked = string[]
 /** A look that answers each question by itself, and keeps what it was asked together. */
 function lookOf(answer = async (question: string) => question) {
   const asked: Asked[] = []
-  const look = new SharedLook<string, string>({
+  const look = new SharedPoll<string, string>({
     ask: (questions) => {
       asked.push([...questions])
       return Promise.all(questions.map(answer))
@@ -16,7 +16,7 @@ function lookOf(answer = async (question: string) => question) {
   return { look, asked }
 }
 
-function partOf(topics: string[], changes: Partial<LookingPart<string, string>> = {}): LookingPart<string, string> {
+function partOf(topics: string[], changes: Partial<PollingPart<string, string>> = {}): PollingPart<string, string> {
   return {
     topics: () => topics,
     question: (topic) => `${topic}?`,
@@ -69,7 +69,7 @@ describe('a shared look', () => {
     await count(2000)
     // By now a pause is at least 100 ms.
     expect(await count(500)).toBeLessThanOrEqual(5)
-    looks.news()
+    looks.hadEvents()
     const before = asked.length
     await eventually(10_000, 'it looks often', async () => asked.length > before + 6)
     await look.stop()

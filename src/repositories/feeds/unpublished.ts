@@ -6,14 +6,14 @@ import { MAX_KEYS } from './heads'
 import { type FeedRows, ownRows } from './publish'
 
 /** SQL: whether entries of the feed's own have no number. */
-const isPendingSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, feedId: string) =>
+const isUnpublishedSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, feedId: string) =>
   `EXISTS (SELECT 1 FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = ${feedId} AND e.sync_id = 0)`
 
 /** A feed has work while entries of its own have no number. */
 export const REMINDED_FEEDS: Subjects = {
   kind: REMINDED.feed,
   table: ({ tables }) => tables.feeds,
-  hasWork: (words) => isPendingSql(words, 'subject.id'),
+  hasWork: (words) => isUnpublishedSql(words, 'subject.id'),
   page: 2,
 }
 
@@ -25,7 +25,7 @@ export async function remindedRows(reader: Reader, reminders: Reminders): Promis
   const { subjects, more } = await reminders.due(reader)
   const rows = new Map<bigint, FeedRows>()
   for (const chunk of chunksOf(subjects, MAX_KEYS)) {
-    const where = `f.id IN (${placeholders(chunk.length)}) AND ${isPendingSql(reader, 'f.id')}`
+    const where = `f.id IN (${placeholders(chunk.length)}) AND ${isUnpublishedSql(reader, 'f.id')}`
     const found = await reader.rows(
       feedsSql(reader, where),
       chunk.map(({ id }) => id),
@@ -42,9 +42,9 @@ export interface RemindedFeeds {
 }
 
 /** The feeds, of these or of all, whose own entries include some without a number. */
-export async function pendingRows(reader: Reader, feeds: ReadonlySet<string> | null): Promise<FeedRows[]> {
+export async function unpublishedRows(reader: Reader, feeds: ReadonlySet<string> | null): Promise<FeedRows[]> {
   if (feeds === null) {
-    const pending = await reader.rows(feedsSql(reader, isPendingSql(reader, 'f.id')))
+    const pending = await reader.rows(feedsSql(reader, isUnpublishedSql(reader, 'f.id')))
     return pending.map((row) => ownRows(reader, row))
   }
   const pending: FeedRows[] = []
@@ -52,14 +52,14 @@ export async function pendingRows(reader: Reader, feeds: ReadonlySet<string> | n
     const found = await reader.rows(feedsSql(reader, `f.feed IN (${placeholders(names.length)})`), names)
     for (const row of found) {
       const rows = ownRows(reader, row)
-      if (await hasPending(reader, rows)) pending.push(rows)
+      if (await hasUnpublished(reader, rows)) pending.push(rows)
     }
   }
   return pending
 }
 
 /** Whether some of the rows have no number. */
-export async function hasPending(
+export async function hasUnpublished(
   reader: Reader,
   { table, sync, none, where, parameters, index }: FeedRows,
 ): Promise<boolean> {
