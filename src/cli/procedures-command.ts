@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { readConfig } from '../http/process/config'
 import { proceduresSql } from '../store/open'
-import { described } from './store-or-server'
+import { described } from './verbs'
 
 export function addProceduresCommand(program: Command): void {
   described(program, 'procedures', 'print stored procedures for MySQL and MariaDB that send and append').action(() => {

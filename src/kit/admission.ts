@@ -28,6 +28,22 @@ export interface Size {
   bytes: number
 }
 
+/** Gets the result of a call. */
+export interface Caller<Result> {
+  /** What it throws, `reject` gets. */
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+export function answer<Result>(caller: Caller<Result>, result: Result | RecentnError): void {
+  try {
+    if (result instanceof RecentnError) throw result
+    caller.resolve(result)
+  } catch (error) {
+    caller.reject(error)
+  }
+}
+
 /** Beside passing errors: those whose cause is the database or the process, and not one of the calls. */
 const SHARED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['schema_missing', 'closed'])
 

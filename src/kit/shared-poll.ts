@@ -1,67 +1,67 @@
 /**
- * One look for all who wait for what others do: each part asks its questions, and one call of `ask` answers those of all.
- * A part that has had news lately is looked for often; the longer it has been quiet, the less often. Nobody looks while
- * nobody waits. Owns when the next look is. No SQL, no lock.
+ * One poll for all parts of a process that wait for what other processes do: each part asks its questions, and one call of
+ * `ask` answers those of all. A part that has had events lately is polled for often; the longer it has been quiet, the less
+ * often. There are no polls while no part waits. Owns when the next poll is. No SQL, no lock.
  *
- * Invariant: one look at a time. A look that fails calls `failed` of its parts, so that each finds the fault, or its end, by
+ * Invariant: one poll at a time. A poll that fails calls `failed` of its parts, so that each finds the fault, or its end, by
  * itself.
  */
 import { performance } from '../shared/platform'
 import { Loop } from './loop'
 
-export interface LookingPart<Question, Answer> {
-  /** What it waits for news of; none while it waits for nothing. */
+export interface PollingPart<Question, Answer> {
+  /** What it waits for events of; none while it waits for nothing. */
   topics: () => readonly string[]
   question: (topic: string) => Question
-  /** True: there is news. */
+  /** True: there are events. */
   answered: (topic: string, answer: Answer) => boolean
   failed: () => void
-  /** The least time between two looks. */
+  /** The least time between two polls. */
   leastMs: () => number
 }
 
-export interface SharedLookOptions<Question, Answer> {
+export interface SharedPollOptions<Question, Answer> {
   ask: (questions: readonly Question[]) => Promise<Answer[]>
 }
 
-/** A part that takes part in the look. */
-export interface Looks {
-  /** It has begun to wait: the next look comes after the least time. */
+/** A part that takes part in the poll. */
+export interface JoinedPoll {
+  /** It has begun to wait: the next poll comes after the least time. */
   begin(): void
-  /** It has had news by another way. */
-  news(): void
+  /** It has had events by another way. */
+  hadEvents(): void
 }
 
-/** Time between two looks when there has been no news for some seconds, and for a minute and a half or longer. */
+/** Time between two polls when there have been no events for some seconds, and for a minute and a half or longer. */
 const [QUIET_MS, LONG_QUIET_MS] = [500, 900]
-/** Part of the time since the last news: after a long quiet time a little more delay matters less. */
+/** Part of the time since the last event: after a long quiet time a little more delay matters less. */
 const [QUIET_SHARE, LONG_QUIET_SHARE] = [0.1, 0.01]
-/** How long a part waits that had its last news then: the longer it has been quiet, the longer. */
-export function quietPauseMs(newsAt: number, longestMs: number): number {
-  return Math.min(longestMs, (performance.now() - newsAt) * QUIET_SHARE)
+/** How long a part waits that had its last events then: the longer it has been quiet, the longer. */
+export function quietPauseMs(eventsAt: number, longestMs: number): number {
+  return Math.min(longestMs, (performance.now() - eventsAt) * QUIET_SHARE)
 }
 
-/** A look takes at most this part (1 / 20) of the time, so that very many questions are asked less often … */
-const LOOK_SHARE = 20
+/** A poll takes at most this part (1 / 20) of the time, so that very many questions are asked less often … */
+const POLL_SHARE = 20
 /** … but at least once in this time. */
 const LONGEST_MS = 1000
-/** The pause that follows from the time of the last look. */
-export const shareOf = (tookMs: number): number => Math.min(tookMs * LOOK_SHARE, LONGEST_MS)
+/** The pause that follows from the time of the last poll. */
+export const shareOf = (tookMs: number): number => Math.min(tookMs * POLL_SHARE, LONGEST_MS)
 
 const FAULT_PAUSES = { firstMs: 250, longestMs: 1000 }
 
-export class SharedLook<Question, Answer> {
-  readonly #ask: SharedLookOptions<Question, Answer>['ask']
+export class SharedPoll<Question, Answer> {
+  readonly #ask: SharedPollOptions<Question, Answer>['ask']
   readonly #parts = new Set<Part<Question, Answer>>()
   readonly #loop: Loop
   #tookMs = 0
 
-  constructor({ ask }: SharedLookOptions<Question, Answer>) {
+  constructor({ ask }: SharedPollOptions<Question, Answer>) {
     this.#ask = ask
     this.#loop = new Loop({ round: () => this.#round(), faultPauses: FAULT_PAUSES, keepsAlive: false })
   }
 
-  join(part: LookingPart<Question, Answer>): Looks {
+  join(part: PollingPart<Question, Answer>): JoinedPoll {
     const joined = new Part(part)
     this.#parts.add(joined)
     return {
@@ -69,20 +69,20 @@ export class SharedLook<Question, Answer> {
         joined.at = Math.min(joined.at, performance.now() + joined.pauseMs(this.#tookMs))
         this.#loop.wake(joined.at - performance.now())
       },
-      news: () => {
-        joined.newsAt = performance.now()
+      hadEvents: () => {
+        joined.eventsAt = performance.now()
       },
     }
   }
 
-  /** Resolves when no look runs; no other begins. */
+  /** Resolves when no poll runs; no other begins. */
   stop(): Promise<void> {
     return this.#loop.stop()
   }
 
   async #round(): Promise<number | null> {
     const now = performance.now()
-    // Those who would look soon look now, so that in quiet times all share one statement.
+    // Parts that would poll soon poll now, so that in quiet times all share one statement.
     const due = [...this.#parts].filter((part) => part.at - now <= part.pauseMs(this.#tookMs) / 2)
     const asked = due.map((part) => ({ part, topics: part.begun() })).filter(({ topics }) => topics.length > 0)
     try {
@@ -108,18 +108,18 @@ export class SharedLook<Question, Answer> {
   }
 }
 
-/** When one part is looked for next. */
+/** When one part is polled for next. */
 class Part<Question, Answer> {
-  /** Of its next look, as `performance.now` counts; infinity while it waits for nothing. */
+  /** Of its next poll, as `performance.now` counts; infinity while it waits for nothing. */
   at = Number.POSITIVE_INFINITY
-  newsAt = performance.now()
+  eventsAt = performance.now()
 
-  constructor(private readonly part: LookingPart<Question, Answer>) {}
+  constructor(private readonly part: PollingPart<Question, Answer>) {}
 
   pauseMs(tookMs: number): number {
     const leastMs = this.part.leastMs()
-    const longQuietMs = Math.min(LONG_QUIET_MS, (performance.now() - this.newsAt) * LONG_QUIET_SHARE)
-    return Math.max(quietPauseMs(this.newsAt, QUIET_MS), longQuietMs, leastMs, shareOf(tookMs))
+    const longQuietMs = Math.min(LONG_QUIET_MS, (performance.now() - this.eventsAt) * LONG_QUIET_SHARE)
+    return Math.max(quietPauseMs(this.eventsAt, QUIET_MS), longQuietMs, leastMs, shareOf(tookMs))
   }
 
   get question(): (topic: string) => Question {
@@ -133,7 +133,7 @@ class Part<Question, Answer> {
 
   answered(topics: readonly string[], answers: readonly Answer[]): void {
     for (const [index, topic] of topics.entries()) {
-      if (this.part.answered(topic, answers[index] as Answer)) this.newsAt = performance.now()
+      if (this.part.answered(topic, answers[index] as Answer)) this.eventsAt = performance.now()
     }
   }
 
@@ -141,7 +141,7 @@ class Part<Question, Answer> {
     this.part.failed()
   }
 
-  /** Until the next look. */
+  /** Until the next poll. */
   ended(tookMs: number): void {
     this.at = Math.min(this.at, performance.now() + this.pauseMs(tookMs))
   }

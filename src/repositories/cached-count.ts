@@ -9,7 +9,7 @@ const FRESH_MS = 4000
 /** At most one part in this many of the time is spent finding it. */
 const SHARE = 20
 
-export class Kept<T> {
+export class CachedCount<T> {
   #until = Number.NEGATIVE_INFINITY
   #answer: Promise<T> | null = null
 

@@ -5,36 +5,36 @@
 import type { Parameter, Reader } from '../database/engine'
 import { chunksOf } from './chunks'
 
-export type QuestionWords = Pick<Reader, 'engine' | 'tables' | 'now'>
+export type PollFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
 
-export interface LookQuestion {
+export interface PollQuestion {
   /** SQL of one value. */
-  sql: (words: QuestionWords) => string
+  sql: (words: PollFacts) => string
   parameters: readonly Parameter[]
 }
 
 /** Null where the statement has no row for it. */
-export type LookAnswer = string | number | null
+export type PollAnswer = string | number | null
 
 const MAX_QUESTIONS = 100
 
 /** In the order of the questions. */
-export async function answersTo(reader: Reader, questions: readonly LookQuestion[]): Promise<LookAnswer[]> {
-  const answers: LookAnswer[] = []
+export async function answersTo(reader: Reader, questions: readonly PollQuestion[]): Promise<PollAnswer[]> {
+  const answers: PollAnswer[] = []
   for (const chunk of chunksOf(questions, MAX_QUESTIONS)) {
     const columns = chunk.map(({ sql }, index) => `(${sql(reader)}) AS q${index}`)
     const [row] = await reader.rows(
       `SELECT ${columns.join(', ')}`,
       chunk.flatMap(({ parameters }) => parameters),
     )
-    for (const index of chunk.keys()) answers.push((row?.[`q${index}`] ?? null) as LookAnswer)
+    for (const index of chunk.keys()) answers.push((row?.[`q${index}`] ?? null) as PollAnswer)
   }
   return answers
 }
 
 /** A question whether one of these subqueries has a row. */
-export function whether(subqueries: (words: QuestionWords) => readonly string[]): LookQuestion {
-  const any = (words: QuestionWords) =>
+export function whether(subqueries: (words: PollFacts) => readonly string[]): PollQuestion {
+  const any = (words: PollFacts) =>
     subqueries(words)
       .map((sql) => `EXISTS (${sql})`)
       .join(' OR ')
@@ -43,11 +43,11 @@ export function whether(subqueries: (words: QuestionWords) => readonly string[])
 
 /** What a sweeper's look asks, and what the answer says. */
 export interface DueQuestion {
-  readonly question: LookQuestion
-  isDue(answer: LookAnswer): boolean
+  readonly question: PollQuestion
+  isDue(answer: PollAnswer): boolean
 }
 
 /** A question of yes or no. */
-export const asked = (question: LookQuestion): DueQuestion => ({ question, isDue: isYes })
+export const asked = (question: PollQuestion): DueQuestion => ({ question, isDue: isYes })
 
-export const isYes = (answer: LookAnswer | undefined): boolean => Number(answer) === 1
+export const isYes = (answer: PollAnswer | undefined): boolean => Number(answer) === 1

@@ -11,7 +11,7 @@
 import { placeholders, type Reader, type Statement, type Tx } from '../database/engine'
 import { performance } from '../shared/platform'
 import { chunksOf } from './chunks'
-import { isYes, type LookAnswer, type LookQuestion, type QuestionWords } from './poll-query'
+import { isYes, type PollAnswer, type PollFacts, type PollQuestion } from './poll-query'
 
 /** What the reminders are for, as the column `kind` has it. */
 export const REMINDED = { queue: 1, feed: 2 } as const
@@ -27,8 +27,8 @@ const MAX_IDS = 250
 /** Where it is looked for what has no reminder: the table of the subjects, and SQL whether one (`subject.id`) has work to do. */
 export interface Subjects {
   kind: ReminderKind
-  table: (words: QuestionWords) => string
-  hasWork: (words: QuestionWords) => string
+  table: (words: PollFacts) => string
+  hasWork: (words: PollFacts) => string
   /** How many of them are looked at in one look. */
   page: number
 }
@@ -77,7 +77,7 @@ export class Reminders {
   }
 
   /** The same for statements that each commit by themselves: this one has to run before them. `committed` is called after them. */
-  reminder(words: QuestionWords, id: bigint, inMs: number): { statement: Statement | null; committed: () => void } {
+  reminder(words: PollFacts, id: bigint, inMs: number): { statement: Statement | null; committed: () => void } {
     const { now } = words
     const at = performance.now() + inMs
     const known = this.#known.get(id)
@@ -107,9 +107,9 @@ export class Reminders {
   }
 
   /** Asks whether there is something to do; `isDue` reads the answer. */
-  get question(): LookQuestion {
+  get question(): PollQuestion {
     const { kind, table, hasWork, page } = this.subjects
-    const sql = (words: QuestionWords) =>
+    const sql = (words: PollFacts) =>
       `SELECT CASE WHEN EXISTS (SELECT 1 ${dueSql(words, kind)}) THEN 1 ELSE COALESCE((` +
       `SELECT CASE WHEN MAX(CASE WHEN ${hasWork(words)} THEN 1 ELSE 0 END) = 1 THEN 1 ELSE -1 - MAX(subject.id) END ` +
       `FROM (SELECT * FROM ${table(words)} WHERE id > ? ORDER BY id LIMIT ${page}) subject), -1) END`
@@ -117,7 +117,7 @@ export class Reminders {
   }
 
   /** Where nothing is due, the next look goes on behind the subjects that this one has looked at. */
-  isDue(answer: LookAnswer): boolean {
+  isDue(answer: PollAnswer): boolean {
     this.#isNextAsked = isYes(answer)
     if (this.#isNextAsked || this.#late.size > 0) return true
     this.#after = -1n - BigInt(answer ?? -1)
@@ -173,10 +173,10 @@ export async function remindAtOnce(tx: Tx, kind: ReminderKind, id: bigint): Prom
   await tx.later(sql, parameters)
 }
 
-function reminderSql({ tables, now }: QuestionWords, kind: ReminderKind, id: bigint, inMs: number): Statement {
+function reminderSql({ tables, now }: PollFacts, kind: ReminderKind, id: bigint, inMs: number): Statement {
   const sql = `INSERT INTO ${tables.reminders} (kind, subject_id, due_at_ms) VALUES (${kind}, ?, ${now} + ?)`
   return { sql, parameters: [id, inMs] }
 }
 
-const dueSql = ({ engine, tables, now }: QuestionWords, kind: number) =>
+const dueSql = ({ engine, tables, now }: PollFacts, kind: number) =>
   `FROM ${tables.reminders}${engine.useIndex(tables.index.remindersDue)} WHERE kind = ${kind} AND due_at_ms <= ${now}`

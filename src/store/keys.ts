@@ -160,7 +160,9 @@ export class KnownKeys implements Keys {
   #seek(id: string): Promise<KnownKey | null> {
     const known = this.#sought.get(id)
     if (known) return known
-    const sought = this.#lookUps.add('', id, 1).finally(() => {
+    const sought = new Promise<KnownKey | null>((resolve, reject) =>
+      this.#lookUps.hand(id, { resolve, reject }),
+    ).finally(() => {
       if (this.#sought.get(id) === sought) this.#sought.delete(id)
     })
     this.#sought.set(id, sought)

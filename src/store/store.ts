@@ -1,21 +1,23 @@
 /** Binds the repositories, and what runs for them, to a database. */
 import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import { ping } from '../database/cluster'
+import { engineOf } from '../database/attached/attach'
+import { joined, type QueryTransaction } from '../database/attached/query-transaction'
 import { connectionUse, poolSizeOf } from '../database/connection-use'
 import type { Engine, Session } from '../database/engine'
-import { joined, type QueryTransaction } from '../database/query-transaction'
-import { engineOf } from '../database/session'
-import { describeTable } from '../database/table'
+import { ping } from '../database/mysql/cluster'
 import type { Database } from '../database/transaction'
+import { describeTable } from '../database/user-tables/table'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
 import type { Loop } from '../kit/loop'
-import { Kept } from '../repositories/cached-count'
+import { SharedPoll } from '../kit/shared-poll'
+import { CachedCount } from '../repositories/cached-count'
 import { type DoorMovers, doorMovers } from '../repositories/door/mover'
 import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { KeyRepository } from '../repositories/keys/repository'
 import { mayCreate } from '../repositories/name-range'
+import { answersTo, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
 import { QueueMemory } from '../repositories/queues/memory'
@@ -24,27 +26,18 @@ import { GroupMemory } from '../repositories/recent/memory'
 import { RecentRepository } from '../repositories/recent/repository'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { SequenceRepository } from '../repositories/sequences'
-import { FEED_CALLS, FILLED, fillingHandle, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../shared/handles'
+import { feedHandle, groupHandle, queueHandle } from '../shared/handles'
 import { countsOf, readTotals, type StoreCounts, type StoreTotals } from './counts'
-import { type OpenFeeds, openFeeds } from './feeds'
+import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
-import { openLook, type StoreLook } from './look'
 import { checkedTransaction, type Report, reporter } from './options'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
 import { type OpenQueues, openQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
-import type {
-  FeedHandle,
-  GroupHandle,
-  QueueHandle,
-  Store,
-  StoreOptions,
-  Transaction,
-  TransactionOptions,
-} from './types'
+import type { Store, StoreOptions, Transaction, TransactionOptions } from './types'
 import { WorkCounts } from './work-counts'
 
 /** What a store works on, and what closes it. */
@@ -79,8 +72,8 @@ export class BoundStore implements InnerStore {
   readonly #groupMemory: GroupMemory
   readonly #queueMemory = new QueueMemory()
   readonly #feedMemory = new FeedMemory()
-  readonly #totals = new Kept<StoreTotals>()
-  readonly #look: StoreLook
+  readonly #totals = new CachedCount<StoreTotals>()
+  readonly #sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   readonly #report: Report
   readonly #sweepers: readonly Loop[]
   #closing: Promise<void> | null = null
@@ -96,7 +89,7 @@ export class BoundStore implements InnerStore {
     for (const memory of [this.#groupMemory, this.#queueMemory, this.#feedMemory]) memory.counts = this.#work
     this.dataSource = dataSource
     this.location = database.location
-    this.#look = openLook(database)
+    this.#sharedPoll = new SharedPoll({ ask: (questions) => database.read((reader) => answersTo(reader, questions)) })
     this.opened = this.#open()
     this.groups = this.opened.groups.groups
     this.policies = this.opened.groups.policies
@@ -105,7 +98,8 @@ export class BoundStore implements InnerStore {
     this.feeds = this.opened.feeds.feeds
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
-    this.#sweepers = options.sweep === false ? [] : startSweepers(this.opened, this.#look, this.#work, this.#report)
+    this.#sweepers =
+      options.sweep === false ? [] : startSweepers(this.opened, this.#sharedPoll, this.#work, this.#report)
   }
 
   #open(): BoundStore['opened'] {
@@ -123,14 +117,14 @@ export class BoundStore implements InnerStore {
       }),
       queues: openQueues(database, this.#queueMemory, {
         ...shared,
-        look: this.#look,
+        sharedPoll: this.#sharedPoll,
         atOnce: oneConnection ? 1 : 2,
         tick: tick !== false,
         onError: this.#report,
       }),
       feeds: openFeeds(database, this.#feedMemory, {
         ...shared,
-        look: this.#look,
+        sharedPoll: this.#sharedPoll,
         describe: (target) => describeTable(dataSource, database, target),
         atOnce: oneConnection ? 1 : 2,
         publish: publish !== false,
@@ -157,23 +151,15 @@ export class BoundStore implements InnerStore {
       schedules: schedulesOn(session, this.#queueMemory),
       feeds,
       sequences: new SequenceRepository(session),
-      group: (name) => fillingHandle(groups, name, GROUP_CALLS, FILLED.group),
-      queue: (name) => handleOf(queues, name, QUEUE_CALLS),
-      feed: (name) => handleOf(feeds, name, FEED_CALLS),
+      group: (name) => groupHandle(groups, name),
+      queue: (name, options) => queueHandle(queues, name, options),
+      feed: (name, options) => feedHandle(feeds, name, options),
     }
   }
 
-  queue<Body = unknown>(queue: string): QueueHandle<Body> {
-    return handleOf(this.queues, queue, [...QUEUE_CALLS, 'work'])
-  }
-
-  group<Payload = unknown>(group: string): GroupHandle<Payload> {
-    return fillingHandle(this.groups, group, [...GROUP_CALLS, 'watch'], FILLED.group)
-  }
-
-  feed<Value = unknown>(feed: string): FeedHandle<Value> {
-    return fillingHandle(this.feeds, feed, [...FEED_CALLS, 'publish', 'consume'], FILLED.feed)
-  }
+  readonly queue: Store['queue'] = (name, options) => queueHandle(this.queues, name, options, ' work')
+  readonly group: Store['group'] = (name) => groupHandle(this.groups, name, ' watch')
+  readonly feed: Store['feed'] = (name, options) => feedHandleOn(this.feeds, name, options)
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { retries = 10, run } = checkedTransaction(work, options)
@@ -217,7 +203,6 @@ export class BoundStore implements InnerStore {
     this.#base.database.read((reader) => mayCreate(reader, ...asked))
 
   readonly ping = (): Promise<void> => this.#base.database.read(ping)
-
   readonly [Symbol.asyncDispose] = () => this.close()
 
   readonly #diskFull = (error: unknown): void => this.#report(error, 'write')
@@ -229,7 +214,7 @@ export class BoundStore implements InnerStore {
 
   async #close(): Promise<void> {
     // Both at once: nothing new is taken, however long a sweep still runs.
-    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#look.stop(), this.#closeOperations()])
+    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#sharedPoll.stop(), this.#closeOperations()])
     await this.#base.database.drain()
     this.#base.database.counts.onDiskFull.delete(this.#diskFull)
     await this.#base.close()

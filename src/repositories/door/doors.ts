@@ -8,14 +8,14 @@ import type { Field } from '../../fields/field'
 import { ATTRIBUTES } from '../../fields/queues'
 import { PAYLOAD, VALUE } from '../../fields/rules'
 import { invalidInput, type RecentnError } from '../../shared/errors'
-import { JsonText, jsonFault } from '../../shared/json'
+import { JsonText } from '../../shared/json'
+import { jsonFault } from '../../shared/json-faults'
 import { checkedSend } from '../queues/check'
 import type { QueueMemory } from '../queues/memory'
-import { sendAll } from '../queues/send/send'
-import { heldSendLocks } from '../queues/send/send-locks'
+import { SENDS, sendAll } from '../queues/send/send'
+import { APPENDS } from '../recent/append'
 import { checkedItem } from '../recent/check'
 import type { GroupMemory } from '../recent/memory'
-import { appendsOf } from '../recent/runners'
 
 export interface Door<Request = unknown> {
   table: 'sends' | 'appends'
@@ -31,7 +31,7 @@ export interface Door<Request = unknown> {
   /** Does what the requests ask for; for each what came of it, or why it was refused. */
   run(tx: Tx, requests: readonly Request[]): Promise<readonly (unknown | RecentnError)[]>
   /** For each request the name of a lock that it needs and another transaction holds, or null. */
-  heldLocks(reader: Reader, requests: readonly Request[]): Promise<(string | null)[]>
+  heldLocks(reader: Reader, requests: readonly Request[]): Promise<readonly (string | null)[]>
   /** SQL: which of the rows that are stuck for now may be tried again. */
   again: (tables: Tables) => string
 }
@@ -45,14 +45,13 @@ export function sendsDoor(memory: QueueMemory) {
     columns: () => 'body, delay_seconds, priority, message_group, dedup_id, attributes',
     requestOf: sendOf,
     run: (tx, requests) => sendAll(tx, memory, requests, true),
-    heldLocks: heldSendLocks,
+    heldLocks: SENDS.heldLocks,
     again: ({ queues }) => `queue IN (SELECT queue FROM ${queues})`,
   }
   return door as Door
 }
 
 export function appendsDoor(memory: GroupMemory) {
-  const { run, heldLocks } = appendsOf(memory)
   const door: Door<ReturnType<typeof appendOf>> = {
     table: 'appends',
     index: 'appendsWaiting',
@@ -60,8 +59,8 @@ export function appendsDoor(memory: GroupMemory) {
     texts: ['payload'],
     columns: ({ bigint }) => `member, payload, ${bigint('occurred_at_ms')} AS occurred_at_ms, event_id`,
     requestOf: appendOf,
-    run: (tx, requests) => run(tx, requests, { isCareful: true }),
-    heldLocks,
+    run: (tx, requests) => APPENDS.run(tx, memory, requests),
+    heldLocks: APPENDS.heldLocks,
     again: () => '1 = 1',
   }
   return door as Door

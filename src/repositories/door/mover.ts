@@ -7,7 +7,7 @@ import type { Reader, Session } from '../../database/engine'
 import { isPassing, RecentnError } from '../../shared/errors'
 import { performance } from '../../shared/platform'
 import { groupedBy } from '../chunks'
-import { type DueQuestion, isYes, type LookAnswer, whether } from '../poll-query'
+import { type DueQuestion, isYes, type PollAnswer, whether } from '../poll-query'
 import type { QueueMemory } from '../queues/memory'
 import type { GroupMemory } from '../recent/memory'
 import { appendsDoor, type Door, sendsDoor } from './doors'
@@ -55,7 +55,7 @@ export class DoorMover {
     const question = whether(({ engine, tables }) => [
       `SELECT 1 FROM ${tables[table]}${engine.useIndex(tables.index[index])} WHERE stuck = ${STUCK.not}`,
     ])
-    const isDue = (answer: LookAnswer) => isYes(answer) && performance.now() >= this.#restsUntil
+    const isDue = (answer: PollAnswer) => isYes(answer) && performance.now() >= this.#restsUntil
     return { question, isDue }
   }
 

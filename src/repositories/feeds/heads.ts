@@ -8,7 +8,7 @@
 import type { Reader, Row, Statement, Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../shared/errors'
 import { nameRange } from '../name-range'
-import type { LookQuestion } from '../poll-query'
+import type { PollQuestion } from '../poll-query'
 import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequences'
 
 /** The kind of a feed's sequence. */
@@ -143,7 +143,7 @@ export async function listHeads(
 }
 
 /** The last sync id of the feed; null when it has not begun. */
-export function lastSyncId(feed: string): LookQuestion {
+export function lastSyncId(feed: string): PollQuestion {
   return {
     sql: ({ engine, tables }) =>
       `SELECT ${engine.bigint('value')} FROM ${tables.sequences} WHERE kind = '${FEED}' AND sequence_name = ?`,

@@ -4,11 +4,11 @@
  * another's writes finds them by polling.
  */
 import type { Tx } from '../../database/engine'
-import { Kept } from '../cached-count'
+import { CachedCount } from '../cached-count'
 import { Reminders } from '../reminders'
 import type { FollowedTable } from './followed'
-import { REMINDED_FEEDS } from './pending'
 import type { EntryCounts } from './status'
+import { REMINDED_FEEDS } from './unpublished'
 
 const MAX_COUNTS = 10_000
 const MAX_IDS = 10_000
@@ -30,7 +30,7 @@ export class FeedMemory {
   onWritten: ((feeds: Iterable<string>) => void) | null = null
   /** What is counted when it is committed: a store's. */
   counts: { entriesWritten: number } | null = null
-  readonly #counts = new Map<bigint, Kept<EntryCounts>>()
+  readonly #counts = new Map<bigint, CachedCount<EntryCounts>>()
   /** The ids of feeds with entries of their own, as they were last seen. */
   readonly #ids = new Map<string, bigint>()
 
@@ -72,7 +72,7 @@ export class FeedMemory {
     let kept = this.#counts.get(feedId)
     if (kept === undefined) {
       if (this.#counts.size >= MAX_COUNTS) this.#counts.clear()
-      kept = new Kept()
+      kept = new CachedCount()
       this.#counts.set(feedId, kept)
     }
     return kept.get(count)

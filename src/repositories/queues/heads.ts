@@ -40,7 +40,7 @@ export interface QueueHead {
   retentionSeconds: number | null
   paused: boolean
   cycled: number
-  hasLetters: boolean
+  holdsDeadLetters: boolean
   shortestVisibilitySeconds: number
   /** How many messages of a group have places; 0 is no limit. */
   groupConcurrency: number
@@ -84,7 +84,7 @@ export function headOf(row: Row): QueueHead {
     retentionSeconds: row.retention_seconds === null ? null : Number(row.retention_seconds),
     paused: Number(row.paused) === 1,
     cycled: Number(row.cycled),
-    hasLetters: Number(row.has_letters) === 1,
+    holdsDeadLetters: Number(row.has_letters) === 1,
     shortestVisibilitySeconds: Number(row.shortest_visibility_seconds),
     groupConcurrency: Number(row.group_concurrency),
     groupLimitId: Number(row.group_limit_id),
@@ -189,8 +189,9 @@ export async function lowerShortest(tx: Tx, head: QueueHead, seconds: number): P
     `UPDATE ${tx.tables.queues} SET shortest_visibility_seconds = ?, version = version + 1 WHERE id = ? AND shortest_visibility_seconds > ?`,
     [seconds, id, seconds],
   )
-  const letters = deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forUpdate)
-  if (letters !== null) await lowerShortest(tx, letters.head, seconds)
+  const deadLetterHead =
+    deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forUpdate)
+  if (deadLetterHead !== null) await lowerShortest(tx, deadLetterHead.head, seconds)
 }
 
 /** The greatest id of all messages: those that are sent from now on have greater ones. */
@@ -204,10 +205,10 @@ export function notFound(queue: string): RecentnError {
 }
 
 /** A queue that is made again has another tag. It names the dead-letter queue by its id: a caller may not know its name. */
-export function tagOf({ id, deadLetterQueueId: letters, ...head }: QueueHead): string {
+export function tagOf({ id, deadLetterQueueId, ...head }: QueueHead): string {
   const { visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages } = head
   const settings = [visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages]
-  return settingsTag([String(id), letters === null ? null : String(letters), ...settings])
+  return settingsTag([String(id), deadLetterQueueId === null ? null : String(deadLetterQueueId), ...settings])
 }
 
 export function queueOf(head: QueueHead, deadLetterQueue: string | null): Queue {

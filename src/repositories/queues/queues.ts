@@ -5,8 +5,8 @@
  * changes or drops a queue holds the one row of recentn_schema first, so that no two of them break this together.
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
+import { QUEUE } from '../../fields/answers-queues'
 import { QUEUE_DEFAULTS } from '../../fields/queues'
-import { asQueue } from '../../results/queues'
 import { type Fault, RecentnError } from '../../shared/errors'
 import type { Queue, QueueSettings } from '../../shared/queue-types'
 import type { IfTag } from '../../shared/types'
@@ -45,11 +45,11 @@ export async function namedHead(reader: Reader, queue: string): Promise<NamedHea
   const read = await readHead(reader, queue)
   if (read === null) return null
   const { head } = read
-  const letters = head.deadLetterQueueId === null ? null : await readHeadById(reader, head.deadLetterQueueId)
+  const deadLetterHead = head.deadLetterQueueId === null ? null : await readHeadById(reader, head.deadLetterQueueId)
   const [source] = await reader.rows(`SELECT id FROM ${reader.tables.queues} WHERE dead_letter_queue_id = ? LIMIT 1`, [
     head.id,
   ])
-  return { head, deadLetterQueue: letters?.head.queue ?? null, isDeadLetterQueue: source !== undefined }
+  return { head, deadLetterQueue: deadLetterHead?.head.queue ?? null, isDeadLetterQueue: source !== undefined }
 }
 
 /** Creates the queue, or replaces all of its settings; a paused queue stays paused. */
@@ -63,7 +63,7 @@ export async function putQueue(
   checkTag(options, before && tagOf(before))
   const all = { ...QUEUE_DEFAULTS, ...givenOf(settings) }
   const put = before === null ? await insertQueue(tx, queue, all) : await changeQueue(tx, before, all)
-  return asQueue({ ...put, created: before === null })
+  return QUEUE.of({ ...put, created: before === null })
 }
 
 /** The queue as it is, or else a new one. */
@@ -74,7 +74,7 @@ export async function ensureQueue(
 ): Promise<Queue & { created: boolean }> {
   const before = await lockQueue(tx, queue)
   if (before === null) return putQueue(tx, queue, settings, {})
-  return asQueue({ ...(await lockedQueue(tx, before)), created: false })
+  return QUEUE.of({ ...(await lockedQueue(tx, before)), created: false })
 }
 
 export async function updateQueue(tx: Tx, queue: string, settings: QueueSettings, options: IfTag): Promise<Queue> {
@@ -110,12 +110,13 @@ async function lockKnown(tx: Tx, queue: string): Promise<QueueHead> {
 /** A locked queue as its callers see it. */
 async function lockedQueue(tx: Tx, head: QueueHead): Promise<Queue> {
   const { deadLetterQueueId } = head
-  const letters = deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forShare)
-  return asQueue(queueOf(head, letters?.head.queue ?? null))
+  const deadLetterHead =
+    deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forShare)
+  return QUEUE.of(queueOf(head, deadLetterHead?.head.queue ?? null))
 }
 
 async function changeQueue(tx: Tx, before: QueueHead, settings: QueueSettings): Promise<Queue> {
-  const { values, letters } = await columnsOf(tx, before.queue, settings, before)
+  const { values, deadLetterHead } = await columnsOf(tx, before.queue, settings, before)
   const sets = Object.keys(values).map((column) => `${column} = ?, `)
   if (sets.length === 0) return lockedQueue(tx, before)
   await tx.later(`UPDATE ${tx.tables.queues} SET ${sets.join('')}version = version + 1 WHERE id = ?`, [
@@ -123,11 +124,11 @@ async function changeQueue(tx: Tx, before: QueueHead, settings: QueueSettings): 
     before.id,
   ])
   if (values.group_phase !== undefined) await remindAtOnce(tx, REMINDED.queue, before.id)
-  return changedQueue(tx, before.queue, letters)
+  return changedQueue(tx, before.queue, deadLetterHead)
 }
 
 async function insertQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue> {
-  const { values, letters } = await columnsOf(tx, queue, settings, null)
+  const { values, deadLetterHead } = await columnsOf(tx, queue, settings, null)
   const columns = [...Object.keys(values), 'paused', 'queue', 'version', 'cycled']
   const marks = [...Object.keys(values).map(() => '?'), '0', '?', '1', '0']
   await tx.later(
@@ -135,12 +136,12 @@ async function insertQueue(tx: Tx, queue: string, settings: QueueSettings): Prom
       `VALUES (${marks.join(', ')}, ${LONGEST_VISIBILITY_SECONDS}, ${tx.now})`,
     [...Object.values(values), queue],
   )
-  return changedQueue(tx, queue, letters)
+  return changedQueue(tx, queue, deadLetterHead)
 }
 
-async function changedQueue(tx: Tx, queue: string, letters: QueueHead | null): Promise<Queue> {
+async function changedQueue(tx: Tx, queue: string, deadLetterHead: QueueHead | null): Promise<Queue> {
   const { head } = (await readHead(tx, queue, tx.engine.forShare)) as ReadHead
-  if (letters !== null) await takeLetters(tx, letters, head)
+  if (deadLetterHead !== null) await prepareForDeadLetters(tx, deadLetterHead, head)
   return lockedQueue(tx, head)
 }
 
@@ -158,21 +159,21 @@ async function columnsOf(
     maxMessages,
   }: QueueSettings,
   before: QueueHead | null,
-): Promise<{ values: Record<string, Parameter>; letters: QueueHead | null }> {
+): Promise<{ values: Record<string, Parameter>; deadLetterHead: QueueHead | null }> {
   const values: Record<string, Parameter> = {}
-  const letters = typeof deadLetterQueue === 'string' ? await deadLetters(tx, queue, deadLetterQueue) : null
+  const deadLetterHead = typeof deadLetterQueue === 'string' ? await deadLetterHeadOf(tx, queue, deadLetterQueue) : null
   if (visibilityTimeoutSeconds !== undefined) values.visibility_timeout_seconds = visibilityTimeoutSeconds
   if (maxReceives !== undefined) values.max_receives = storedLimit(maxReceives)
-  if (deadLetterQueue !== undefined) values.dead_letter_queue_id = letters?.id ?? null
+  if (deadLetterQueue !== undefined) values.dead_letter_queue_id = deadLetterHead?.id ?? null
   if (onDelete !== undefined) values.on_delete = onDelete
   if (retentionSeconds !== undefined) values.retention_seconds = retentionSeconds
   if (maxMessages !== undefined) values.max_messages = storedLimit(maxMessages)
   if (groupConcurrency !== undefined) Object.assign(values, limitColumns(storedLimit(groupConcurrency), before))
-  return { values, letters }
+  return { values, deadLetterHead }
 }
 
 /** Follows the dead-letter queues from the one named; none may lead back to `queue`. */
-async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHead> {
+async function deadLetterHeadOf(tx: Tx, queue: string, name: string): Promise<QueueHead> {
   const faults = (detail: string): Fault[] => [{ pointer: '/deadLetterQueue', detail }]
   const cycle = () =>
     new RecentnError('dead_letter_cycle', `The dead letters of ${JSON.stringify(queue)} would come back to it`, {
@@ -191,10 +192,11 @@ async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHe
   return first.head
 }
 
-/** Prepares `letters` for dead letters of `source`, so that moving one there changes no head. */
-async function takeLetters(tx: Tx, letters: QueueHead, source: QueueHead): Promise<void> {
-  if (!letters.hasLetters) await tx.run(`UPDATE ${tx.tables.queues} SET has_letters = 1 WHERE id = ?`, [letters.id])
-  await lowerShortest(tx, letters, source.shortestVisibilitySeconds)
+/** Prepares `deadLetterHead` for dead letters of `source`, so that moving one there changes no head. */
+async function prepareForDeadLetters(tx: Tx, deadLetterHead: QueueHead, source: QueueHead): Promise<void> {
+  if (!deadLetterHead.holdsDeadLetters)
+    await tx.run(`UPDATE ${tx.tables.queues} SET has_letters = 1 WHERE id = ?`, [deadLetterHead.id])
+  await lowerShortest(tx, deadLetterHead, source.shortestVisibilitySeconds)
 }
 
 export async function listHeads(
@@ -211,10 +213,10 @@ export async function listHeads(
   const named = await reader.rows(
     `SELECT DISTINCT ${reader.engine.bigint('dead_letter_queue_id')} AS id FROM ${reader.tables.queues} WHERE dead_letter_queue_id IS NOT NULL`,
   )
-  const letters = new Set(named.map(({ id }) => BigInt(id as string)))
+  const deadLetterIds = new Set(named.map(({ id }) => BigInt(id as string)))
   return rows.map((row) => {
     const head = headOf(row)
-    return { head, deadLetterQueue: row.letters as string | null, isDeadLetterQueue: letters.has(head.id) }
+    return { head, deadLetterQueue: row.letters as string | null, isDeadLetterQueue: deadLetterIds.has(head.id) }
   })
 }
 

@@ -1,5 +1,5 @@
 /** What is due in a queue, as looks at one queue ask, and those over all of them. */
-import type { QuestionWords } from '../poll-query'
+import type { PollFacts } from '../poll-query'
 import { REMINDED, type Subjects } from '../reminders'
 import { GROUP_PHASE } from './heads'
 import { STATE } from './rows'
@@ -8,15 +8,11 @@ import { STATE } from './rows'
 export const TIMED = [STATE.inFlight, STATE.delayed] as const
 
 /** SQL of the messages of a queue in such a state, along the index. */
-export const timedSql = (
-  { engine, tables }: Pick<QuestionWords, 'engine' | 'tables'>,
-  queueId: string,
-  state: number,
-) =>
+export const timedSql = ({ engine, tables }: Pick<PollFacts, 'engine' | 'tables'>, queueId: string, state: number) =>
   `FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id = ${queueId} AND state = ${state}`
 
 /** Costs two lookups in the index, however many messages there are. */
-export function dueSql(words: QuestionWords, queueId: string): string {
+export function dueSql(words: PollFacts, queueId: string): string {
   const due = (state: number) => `(SELECT 1 ${timedSql(words, queueId, state)} AND sort_major <= ${words.now} LIMIT 1)`
   return TIMED.map((state) => `${due(state)} IS NOT NULL`).join(' OR ')
 }

@@ -4,7 +4,7 @@
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { performance } from '../../shared/platform'
-import { answersTo, isYes, type LookAnswer, type LookQuestion, type QuestionWords, whether } from '../poll-query'
+import { answersTo, isYes, type PollAnswer, type PollFacts, type PollQuestion, whether } from '../poll-query'
 import type { DueSubject } from '../reminders'
 import { idleFlowsSql, sweepFlows } from './groups/flows'
 import { anyLimited, applyGroupLimit, mendLimits } from './groups/group-limit'
@@ -133,13 +133,13 @@ async function removeOld(
   return done
 }
 
-const endOf = ([end]: readonly LookAnswer[]) => BigInt(end ?? 0)
+const endOf = ([end]: readonly PollAnswer[]) => BigInt(end ?? 0)
 
 /** The last of the queues after this id that are next; of the first ones, where there are none; 0 where there are no queues. */
-function nextEnd(after: bigint): LookQuestion {
-  const end = ({ tables }: QuestionWords, where: string) =>
+function nextEnd(after: bigint): PollQuestion {
+  const end = ({ tables }: PollFacts, where: string) =>
     `(SELECT MAX(id) FROM (SELECT id FROM ${tables.queues}${where} ORDER BY id LIMIT ${REMOVAL_QUEUES}) part)`
-  const sql = (words: QuestionWords) =>
+  const sql = (words: PollFacts) =>
     `SELECT ${words.engine.bigint(`COALESCE(${end(words, ' WHERE id > ?')}, ${end(words, '')}, 0)`)}`
   return { sql, parameters: [after] }
 }
@@ -158,7 +158,7 @@ async function removeOf(session: Session, which: string): Promise<{ removed: num
 const ARCHIVED = 500
 
 /** The archived messages that have been kept long enough. */
-const archivedSql = ({ tables, now }: QuestionWords, what: string, which: string) =>
+const archivedSql = ({ tables, now }: PollFacts, what: string, which: string) =>
   `SELECT ${what} FROM ${tables.queues} ` +
   `JOIN ${tables.queueArchive} ON ${tables.queueArchive}.queue_id = ${tables.queues}.id AND archived_at_ms <= ${now} - retention_seconds * 1000 ` +
   `WHERE ${tables.queues}.id ${which} AND retention_seconds IS NOT NULL`

@@ -4,16 +4,16 @@
  * which feeds a fault was reported. No SQL.
  */
 import type { Session } from '../../database/engine'
-import type { Looks } from '../../kit/shared-poll'
+import type { JoinedPoll, SharedPoll } from '../../kit/shared-poll'
 import type { Followed } from '../../repositories/feeds/follow-types'
 import { type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
 import { beginFollowed } from '../../repositories/feeds/heads'
 import type { FeedMemory } from '../../repositories/feeds/memory'
-import { hasPending, pendingRows, remindedRows } from '../../repositories/feeds/pending'
 import { type FeedRows, type Published, publishRows, rowsKey } from '../../repositories/feeds/publish'
+import { hasUnpublished, remindedRows, unpublishedRows } from '../../repositories/feeds/unpublished'
+import type { PollAnswer, PollQuestion } from '../../repositories/poll-query'
 import { performance } from '../../shared/platform'
 import { Stoppable } from '../../shared/running'
-import type { StoreLook } from '../look'
 import type { WorkCounts } from '../work-counts'
 import { Publisher, type PublisherOptions, type PublishingRound } from './publisher'
 
@@ -25,7 +25,7 @@ export interface PublishingOptions {
   /** Whether a reader in this process waits for changes. */
   isAwaited: () => boolean
   /** For what other processes write. */
-  look: StoreLook
+  sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   /** Called after a commit that has numbered entries of the feed. */
   onPublished: (feed: string) => void
   onError: (error: unknown) => void
@@ -59,7 +59,7 @@ class FollowedFeed extends Stoppable implements Followed {
 export class Publishing {
   /** The publisher of the feeds with entries of their own. */
   readonly #own: Publisher | null
-  readonly #looks: Looks
+  readonly #looks: JoinedPoll
   /** The publishers of followed tables, by feed. */
   readonly #publishers = new Map<string, Publisher>()
   /** Where the publishing of a backlog goes on. */
@@ -73,7 +73,7 @@ export class Publishing {
 
   constructor(private readonly options: PublishingOptions) {
     this.#own = this.#publisherOf({ publish: (feeds) => this.#publishOwn(feeds) })
-    this.#looks = options.look.join({
+    this.#looks = options.sharedPoll.join({
       topics: () => (this.#own === null || this.#closed ? [] : ['']),
       question: () => options.memory.reminders.question,
       answered: (_, answer) => {
@@ -104,7 +104,7 @@ export class Publishing {
   /** Publishes everything there is, of one feed or of all. */
   async publish(feed?: string): Promise<{ published: number }> {
     const { session, memory } = this.options
-    const pending = await session.read((reader) => pendingRows(reader, feed === undefined ? null : new Set([feed])))
+    const pending = await session.read((reader) => unpublishedRows(reader, feed === undefined ? null : new Set([feed])))
     for (const { source } of memory.followed.values()) {
       if (feed === undefined || source.feed === feed) pending.push(source)
     }
@@ -166,7 +166,7 @@ export class Publishing {
     const { feeds: pending, more } =
       feeds === null
         ? await session.read((reader) => remindedRows(reader, memory.reminders))
-        : { feeds: (await session.read((reader) => pendingRows(reader, feeds))).map(unreminded), more: false }
+        : { feeds: (await session.read((reader) => unpublishedRows(reader, feeds))).map(unreminded), more: false }
     const round = { lookMs: performance.now() - since, published: 0, again: [] as string[], isBusy: more }
     const done: bigint[] = []
     for (const { rows, reminders } of pending) {
@@ -188,7 +188,7 @@ export class Publishing {
 
   async #publishFollowed(rows: FeedRows): Promise<PublishingRound> {
     const since = performance.now()
-    const isPending = await this.options.session.read((reader) => hasPending(reader, rows))
+    const isPending = await this.options.session.read((reader) => hasUnpublished(reader, rows))
     const round = { lookMs: performance.now() - since, published: 0, again: [] as string[], isBusy: false }
     if (isPending) await this.#publishSome(rows, round)
     return round

@@ -4,11 +4,11 @@
  * processes may sweep. No SQL.
  */
 import { Loop } from '../../kit/loop'
+import type { SharedPoll } from '../../kit/shared-poll'
 import type { DoorMovers } from '../../repositories/door/mover'
-import type { DueQuestion } from '../../repositories/poll-query'
+import type { DueQuestion, PollAnswer, PollQuestion } from '../../repositories/poll-query'
 import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
-import type { StoreLook } from '../look'
 import type { OpenQueues } from '../queues'
 import type { BackgroundWork } from '../types'
 import type { WorkCounts } from '../work-counts'
@@ -33,7 +33,7 @@ interface SweptParts {
 /** Sweepers that run until they are stopped. They keep no process alive. */
 export function startSweepers(
   { groups, queues, feeds, door }: SweptParts,
-  look: StoreLook,
+  sharedPoll: SharedPoll<PollQuestion, PollAnswer>,
   counts: WorkCounts,
   onError: (error: unknown, work: BackgroundWork) => void,
 ): Loop[] {
@@ -58,7 +58,7 @@ export function startSweepers(
       keepsAlive: false,
     })
     loop.wake(lookMs)
-    const looks = look.join({
+    const looks = sharedPoll.join({
       topics: () => (loop.isStopped ? [] : ['']),
       question: () => due.question,
       answered: (_, answer) => {

@@ -1,5 +1,5 @@
 import { createConnection } from 'mysql2/promise'
-import { sessionOf } from '../../../src/database/session'
+import { sessionOf } from '../../../src/database/attached/attach'
 import { answersTo } from '../../../src/repositories/poll-query'
 import { openedOf } from '../../support/opened'
 import { soonMs, timed } from '../../support/timing'

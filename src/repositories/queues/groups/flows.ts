@@ -18,7 +18,7 @@ import {
   type Tx,
 } from '../../../database/engine'
 import { chunksOf } from '../../chunks'
-import type { QuestionWords } from '../../poll-query'
+import type { PollFacts } from '../../poll-query'
 import { STATE, urgencyOf } from '../rows'
 
 /** A message that becomes ready. */
@@ -227,7 +227,7 @@ export async function canAssign(tx: Tx, messages: readonly Omit<Ready, 'messageG
 const SWEPT = 50
 
 /** `which`: SQL of the queues, by their ids. */
-export const idleFlowsSql = ({ tables }: QuestionWords, what: string, which: string) =>
+export const idleFlowsSql = ({ tables }: PollFacts, what: string, which: string) =>
   `SELECT ${what} FROM ${tables.queueFlows} flow ` +
   `JOIN ${tables.queueFlows} level ON level.queue_id = flow.queue_id AND level.urgency = flow.urgency AND level.message_group = '' ` +
   `WHERE flow.queue_id ${which} AND flow.message_group <> '' AND flow.next_start <= level.virtual_time`

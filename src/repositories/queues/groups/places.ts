@@ -124,8 +124,11 @@ export async function givePlaces(tx: Tx, moves: readonly MessageMove[], groups: 
 }
 
 /** Places for messages that are sent; a delayed one asks for a place when its time has come. The ids are their indexes. */
-export function enterGroups(tx: Tx, news: readonly { head: QueueHead; row: MessageToSend }[]): Promise<GivenPlaces> {
-  const moves = news.flatMap(({ head, row: { messageGroup, delayMs } }, index) =>
+export function enterGroups(
+  tx: Tx,
+  toInsert: readonly { head: QueueHead; row: MessageToSend }[],
+): Promise<GivenPlaces> {
+  const moves = toInsert.flatMap(({ head, row: { messageGroup, delayMs } }, index) =>
     isLimited(head) && messageGroup !== null && delayMs === 0
       ? [{ id: BigInt(index), messageGroup, groupPlace: null, from: null, to: head }]
       : [],

@@ -6,7 +6,7 @@
  */
 import { compareNames, type Parameter, type Tx } from '../../../database/engine'
 import { chunksOf } from '../../chunks'
-import type { QuestionWords } from '../../poll-query'
+import type { PollFacts } from '../../poll-query'
 import type { QueueHead } from '../heads'
 
 const DEDUP_MS = 300_000
@@ -88,7 +88,7 @@ export async function saveDedups(tx: Tx, firsts: readonly DedupCandidate[], nowM
 }
 
 /** The dedup ids that have been kept long enough. */
-export const oldDedupsSql = ({ tables, now }: QuestionWords, what: string) =>
+export const oldDedupsSql = ({ tables, now }: PollFacts, what: string) =>
   `SELECT ${what} FROM ${tables.queueDedups} WHERE sent_at_ms <= ${now} - ${DEDUP_MS}`
 
 /** Removes dedup ids that have been kept long enough. */

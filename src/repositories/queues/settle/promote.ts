@@ -9,7 +9,7 @@ import { ranOutError } from '../../../fields/queues'
 import { isPassing } from '../../../shared/errors'
 import { RAN_OUT } from '../../../shared/failures'
 import { chunksOf } from '../../chunks'
-import type { LookQuestion, QuestionWords } from '../../poll-query'
+import type { PollFacts, PollQuestion } from '../../poll-query'
 import { canAssign } from '../groups/flows'
 import { applyGroupLimit } from '../groups/group-limit'
 import { busyGroups, changePlaces, givePlaces, isAmong, lockPlaces, makeNextReady, moveOf } from '../groups/places'
@@ -32,7 +32,7 @@ import {
 const BATCH = 200
 
 /** Costs one lookup in the index. */
-function readySql({ engine, tables }: QuestionWords, queueId: string): string {
+function readySql({ engine, tables }: PollFacts, queueId: string): string {
   return (
     `(SELECT 1 FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
     `WHERE queue_id = ${queueId} AND state = ${STATE.ready} LIMIT 1) IS NOT NULL`
@@ -68,7 +68,7 @@ export function hasWork({ head, isDue }: QueueLook): boolean {
 }
 
 /** Whether a receive would get something: a message is ready, or due. Null when the queue is gone. */
-export function receivable(queue: string): LookQuestion {
+export function receivable(queue: string): PollQuestion {
   return {
     sql: (words) => {
       const { queues } = words.tables
@@ -197,9 +197,9 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   const over = rows.filter((row) => !isHeld(row))
   const dying = over.filter((row) => row.state === STATE.inFlight && isOutOfReceives(row, head))
   await updateRows(tx, 'sort_major = visible_at_ms', rows.filter(isHeld))
-  const letters = await freeLetters(tx, head, dying)
-  const target = letters === 'in use' ? null : letters
-  const due = over.filter((row) => letters !== 'in use' || !dying.includes(row))
+  const deadLetterQueue = await freeDeadLetterQueue(tx, head, dying)
+  const target = deadLetterQueue === 'in use' ? null : deadLetterQueue
+  const due = over.filter((row) => deadLetterQueue !== 'in use' || !dying.includes(row))
   const moves = due.map((row) => moveOf(row, head, dying.includes(row) ? target : head))
   const busy = await busyGroups(tx, moves)
   const free = moves.filter((move) => !isAmong(move, busy))
@@ -215,11 +215,15 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   // The receipt stays: until another receiver claims the message, its last receiver may still acknowledge it.
   await makeReady(tx, head, ready, '', memory, given.blocked)
   await makeNextReady(tx, given, memory)
-  return { moved: free.length, more: rows.length >= BATCH && letters !== 'in use' && busy.size === 0 }
+  return { moved: free.length, more: rows.length >= BATCH && deadLetterQueue !== 'in use' && busy.size === 0 }
 }
 
 /** The head of the dead-letter queue, held; null where dead messages stay in their queue. */
-async function freeLetters(tx: Tx, head: QueueHead, dying: readonly LockedRow[]): Promise<QueueHead | null | 'in use'> {
+async function freeDeadLetterQueue(
+  tx: Tx,
+  head: QueueHead,
+  dying: readonly LockedRow[],
+): Promise<QueueHead | null | 'in use'> {
   const id = head.deadLetterQueueId
   if (id === null || dying.length === 0) return null
   const held = await readHeadById(tx, id, tx.engine.forShareSkipLocked)

@@ -41,13 +41,13 @@ export async function redriveQueue(
 ): Promise<number> {
   if (ids !== null) return session.write((tx) => redriveChosen(tx, memory, queue, ids.slice(0, limit), prefix))
   return session.whole(async (whole) => {
-    const { last, hasLetters } = await whole.read(async (reader) => {
-      const { hasLetters } = await requireHead(reader, queue)
-      return { last: await lastMessageId(reader), hasLetters }
+    const { last, holdsDeadLetters } = await whole.read(async (reader) => {
+      const { holdsDeadLetters } = await requireHead(reader, queue)
+      return { last: await lastMessageId(reader), holdsDeadLetters }
     })
     let moved = 0
     const outside = new Set<bigint>()
-    for (const range of hasLetters ? [...LETTERS, OWN] : [OWN]) {
+    for (const range of holdsDeadLetters ? [...LETTERS, OWN] : [OWN]) {
       for (let found = 1; found > 0 && moved < limit; ) {
         const step = { queue, ...range, last, limit: Math.min(BATCH, limit - moved), prefix, outside }
         const batch = await whole.write((tx) => redriveBatch(tx, memory, step))
