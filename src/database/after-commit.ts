@@ -34,6 +34,14 @@ export class AfterCommit {
     else this.#savepoints.set(name, this.#listeners.length)
   }
 
+  /** The same; true if the statement has ended the transaction. After a commit the listeners have run. */
+  ended(sql: string): boolean {
+    this.follow(sql)
+    const isCommit = COMMIT.test(sql)
+    if (isCommit) this.run()
+    return isCommit || (ROLLBACK.test(sql) && !SAVEPOINT.test(sql))
+  }
+
   run(): void {
     if (this.#listeners.length === 0) return
     const listeners = this.#listeners
@@ -61,19 +69,15 @@ export function afterCommitOf(runner: QueryRunner): AfterCommit {
   const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
   const following = async (sql: string, ...rest: unknown[]) => {
     const result = await query(sql, ...rest)
-    listeners.follow(sql)
-    if (COMMIT.test(sql)) end(true)
-    else if (ROLLBACK.test(sql) && !SAVEPOINT.test(sql)) end(false)
+    if (listeners.ended(sql)) end()
     return result
   }
-  const end = (isCommitted: boolean) => {
+  const end = () => {
     followed.delete(runner)
     // Where somebody else has wrapped ours it stays, and passes everything through.
-    if (runner.query === following) {
-      if (own) runner.query = own
-      else delete (runner as Partial<QueryRunner>).query
-    }
-    if (isCommitted) listeners.run()
+    if (runner.query !== following) return
+    if (own) runner.query = own
+    else delete (runner as Partial<QueryRunner>).query
   }
   runner.query = following as QueryRunner['query']
   followed.set(runner, listeners)

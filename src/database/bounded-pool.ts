@@ -9,14 +9,13 @@
  * request has a moment, in which a connection may be made, and after that its callers are refused at once. Writes never have
  * all connections, where there are five or more: a part is for reads.
  */
-import type { DataSource, QueryRunner } from 'typeorm'
-import { RecentnError } from '../shared/errors'
+import type { DataSource } from 'typeorm'
 import { clearTimeout, performance, setTimeout } from '../shared/platform'
+import type { HeldConnection, Opened } from './connection'
 import { connectionState, poolSizeOf } from './connection-use'
 import { driverError, type Engine } from './engine'
-import { USE_WITHIN } from './inside'
-import { connectionOf } from './mysql/packets'
 import { forgetLimit, isOverLimit, whenSilent } from './mysql/statement-limit'
+import { NoConnection, noneFree } from './not-run'
 import { dropLost } from './transaction-guard'
 
 export const DEFAULT_CONNECTION_TIMEOUT_SECONDS = 10
@@ -27,28 +26,22 @@ const READ_SHARE = 5
 /** How long calls wait for a new connection while the server is silent. The attempt goes on, for a later call. */
 const SILENT_MS = 300
 
-/** No connection became free in time; nothing was sent. */
-export class NoConnection extends RecentnError {}
-
-/** The error for `what` not becoming free within `timeoutMs`. */
-export function noneFree(what: string, timeoutMs: number): NoConnection {
-  const detail = `${what} within ${timeoutMs / 1000} s (connectionTimeoutSeconds). If a transaction of your own is open, the call may wait for it to end: ${USE_WITHIN}`
-  return new NoConnection('overloaded', detail, { retryAfterSeconds: 1 })
-}
-
-interface WaitingCaller {
+interface WaitingTurn {
   queuedAt: number
-  /** Null if the caller that queued it has given up. */
-  caller: { connected: () => void; failed: (error: unknown) => void; hurry: () => void } | null
+  hurry: (() => void) | null
 }
 
-interface PoolRequest extends WaitingCaller {
-  runner: QueryRunner
+interface WaitingCaller<Given> extends WaitingTurn {
+  /** Null if the caller that queued it has given up. */
+  caller: { given: (what: Given) => void; failed: (error: unknown) => void } | null
 }
+
+type PoolRequest = WaitingCaller<HeldConnection>
 
 export interface BoundedPoolOptions {
   source: DataSource
-  createRunner: () => QueryRunner
+  /** Takes a connection of the pool. */
+  open: (done: Opened) => void
   connectionTimeoutSeconds: number | undefined
   /** The address of the database, without the password. */
   location: string
@@ -57,12 +50,12 @@ export interface BoundedPoolOptions {
 export class BoundedPool {
   /** Requests whose callers have given up, longest queued first. */
   readonly #abandoned = new Set<PoolRequest>()
-  readonly #waiting = new Set<WaitingCaller>()
+  readonly #waiting = new Set<WaitingTurn>()
   /** How often the database has answered. */
   answers = 0
   /** Callers that wait for their turn to write, longest first. */
-  readonly #turns = new Set<WaitingCaller>()
-  readonly #writing = new Set<QueryRunner>()
+  readonly #turns = new Set<WaitingCaller<void>>()
+  readonly #writing = new Set<HeldConnection>()
   /** Turns that are taken, also by callers that wait for their connection. */
   #writers = 0
   /** Since when the server has not answered; null from its next answer on. */
@@ -76,48 +69,50 @@ export class BoundedPool {
     if (pool) whenSilent(pool, () => this.#fallSilent())
   }
 
-  /** Resolves to a runner with its connection. Throws `overloaded` or `database_unavailable` if there is none in time. */
-  async take(deadline = performance.now() + this.#timeoutMs): Promise<QueryRunner> {
+  /** Resolves to a connection. Throws `overloaded` or `database_unavailable` if there is none in time. */
+  take(deadline = performance.now() + this.#timeoutMs, isWrite = false): Promise<HeldConnection> {
     const [abandoned] = this.#abandoned
     const request = abandoned ?? this.#queue()
     this.#abandoned.delete(request)
-    await this.#answered(request, deadline, () => {
+    const ended = (connection: HeldConnection | null) => {
+      if (!isWrite) return
+      if (connection) this.#writing.add(connection)
+      else this.#nextWriter()
+    }
+    const late = () => {
       this.#abandoned.add(request)
       return this.#late(poolSizeOf(this.options.source))
-    })
-    return request.runner
+    }
+    return this.#answered(request, deadline, late, ended)
   }
 
   /** The same for writes, which take turns at most of the connections. */
-  async takeForWrite(): Promise<QueryRunner> {
+  takeForWrite(): Promise<HeldConnection> {
     const deadline = performance.now() + this.#timeoutMs
     const most = this.#mostWriters
-    if (this.#writers < most) this.#writers++
-    else {
-      const turn: WaitingCaller = { queuedAt: performance.now(), caller: null }
-      this.#turns.add(turn)
-      await this.#answered(turn, deadline, () => {
-        this.#turns.delete(turn)
-        return this.#late(most)
-      })
+    if (this.#writers < most) {
+      this.#writers++
+      return this.take(deadline, true)
     }
-    try {
-      const runner = await this.take(deadline)
-      this.#writing.add(runner)
-      return runner
-    } catch (error) {
-      this.#nextWriter()
-      throw error
+    const turn: WaitingCaller<void> = { queuedAt: performance.now(), hurry: null, caller: null }
+    this.#turns.add(turn)
+    const late = () => {
+      this.#turns.delete(turn)
+      return this.#late(most)
     }
+    return this.#answered(turn, deadline, late).then(() => this.take(deadline, true))
   }
 
-  async release(runner: QueryRunner): Promise<void> {
-    forgetLimit(runner)
-    try {
-      await runner.release()
-    } finally {
-      if (this.#writing.delete(runner)) this.#nextWriter()
+  release(connection: HeldConnection): Promise<void> | undefined {
+    const { driver } = connection
+    if (driver) forgetLimit(driver)
+    const next = () => {
+      if (this.#writing.delete(connection)) this.#nextWriter()
     }
+    const released = connection.release()
+    if (released) return released.finally(next)
+    next()
+    return undefined
   }
 
   /** How many callers wait for their turn to write. */
@@ -136,12 +131,20 @@ export class BoundedPool {
     if (next === undefined) this.#writers--
     else {
       this.#turns.delete(next)
-      next.caller?.connected()
+      next.caller?.given()
     }
   }
 
-  /** Resolves when the caller is given what it waits for; if that takes too long, rejects with the error of `late`. */
-  #answered(request: WaitingCaller, deadline: number, late: () => Error): Promise<void> {
+  /**
+   * Resolves to what the caller is given; if that takes too long, rejects with the error of `late`. `ended` is called with it, with
+   * null where there is nothing.
+   */
+  #answered<Given>(
+    request: WaitingCaller<Given>,
+    deadline: number,
+    late: () => Error,
+    ended: (given: Given | null) => void = () => {},
+  ): Promise<Given> {
     this.#waiting.add(request)
     return new Promise((resolve, reject) => {
       const leftMs = () => this.#giveUpAt(request, deadline) - performance.now()
@@ -153,6 +156,7 @@ export class BoundedPool {
         }
         request.caller = null
         this.#waiting.delete(request)
+        ended(null)
         reject(late())
       }
       let timer = setTimeout(look, leftMs())
@@ -160,32 +164,34 @@ export class BoundedPool {
         clearTimeout(timer)
         this.#waiting.delete(request)
       }
+      request.hurry = () => {
+        clearTimeout(timer)
+        timer = setTimeout(look, leftMs())
+      }
       request.caller = {
-        connected: () => {
+        given: (what) => {
           answered()
-          resolve()
+          ended(what)
+          resolve(what)
         },
         failed: (error) => {
           answered()
+          ended(null)
           reject(this.#ofPool(error))
-        },
-        hurry: () => {
-          clearTimeout(timer)
-          timer = setTimeout(look, leftMs())
         },
       }
     })
   }
 
-  #giveUpAt({ queuedAt }: WaitingCaller, deadline: number): number {
+  #giveUpAt({ queuedAt }: WaitingTurn, deadline: number): number {
     if (this.#silentSince === null) return deadline
     return Math.min(deadline, Math.max(queuedAt, this.#silentSince) + SILENT_MS)
   }
 
-  /** Notes the error of work on a runner of this pool, whose connection is closed if its server is lost. */
-  lost(runner: QueryRunner, engine: Engine, error: unknown): void {
+  /** Notes the error of work on a connection of this pool, which is closed if its server is lost. */
+  lost(connection: HeldConnection, engine: Engine, error: unknown): void {
     this.#noteSilence(error)
-    dropLost(runner, engine, error)
+    dropLost(connection, engine, error)
   }
 
   /** A connection that was not answered says so of its server; a slow statement does not. */
@@ -197,39 +203,34 @@ export class BoundedPool {
   #fallSilent(): void {
     if (this.#silentSince !== null) return
     this.#silentSince = performance.now()
-    for (const { caller } of this.#waiting) caller?.hurry()
+    for (const { hurry } of this.#waiting) hurry?.()
   }
 
-  /** Notes that work on the runner has ended well: an answer of the server, unless the connection was closed in its silence. */
-  heard(runner: QueryRunner): void {
+  /** Notes that work on the connection has ended well: an answer of the server, unless it was closed in its silence. */
+  heard({ driver }: HeldConnection): void {
     this.answers++
-    if (this.#silentSince === null) return
-    const { databaseConnection } = runner as { databaseConnection?: { stream?: { destroyed?: boolean } } }
-    if (databaseConnection?.stream?.destroyed !== true) this.#silentSince = null
+    if (driver?.stream?.destroyed !== true) this.#silentSince = null
   }
 
   #queue(): PoolRequest {
-    const runner = this.options.createRunner()
-    const request: PoolRequest = { runner, queuedAt: performance.now(), caller: null }
-    connectionOf(runner).then(
-      () => {
-        this.heard(runner)
-        if (request.caller) request.caller.connected()
-        else this.#giveBack(request)
-      },
-      (error: unknown) => {
+    const request: PoolRequest = { queuedAt: performance.now(), hurry: null, caller: null }
+    this.options.open((error, connection) => {
+      if (!connection) {
         this.#abandoned.delete(request)
         this.#noteSilence(error)
         request.caller?.failed(error)
-      },
-    )
+        return
+      }
+      this.heard(connection)
+      if (request.caller) {
+        request.caller.given(connection)
+        return
+      }
+      // Nobody waits for it any more.
+      this.#abandoned.delete(request)
+      connection.release()?.catch(() => {})
+    })
     return request
-  }
-
-  /** Returns a connection that nobody waits for any more. */
-  #giveBack(request: PoolRequest): void {
-    this.#abandoned.delete(request)
-    request.runner.release().catch(() => {})
   }
 
   /** If not one connection of the pool is established, the server does not answer. */

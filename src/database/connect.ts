@@ -4,11 +4,12 @@ import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { RecentnError } from '../shared/errors'
 import { performance, setTimeout } from '../shared/platform'
+import { behind } from './attached/driver-view'
 import { mysqlDriver, sqliteDriver } from './drivers'
 import { seeTransactions } from './inside'
 import { noteLockWait } from './mysql/lock-wait'
 import { mysqlFailure } from './mysql/mysql-failures'
-import { gatheringRunners } from './mysql/packets'
+import { OwnPool } from './mysql/own-pool'
 import { type HostedConnection, ofPool, ServerHosts } from './mysql/server-hosts'
 import { NAMELESS_FILE, parseServerUrl, refusedUrl, sqliteFile } from './mysql/server-url'
 import { ownSettings } from './mysql/session-settings'
@@ -19,8 +20,9 @@ import {
   limitStatements,
 } from './mysql/statement-limit'
 import { schemaOf } from './schema/schema'
-import { type GateOptions, gatedRunners } from './sqlite/gate'
-import type { Gate } from './sqlite/gate-queue'
+import type { Gate } from './sqlite/gate'
+import { GatedSource } from './sqlite/gated-runner'
+import type { GateOptions } from './sqlite/sqlite-connection'
 import { sqliteEngine } from './sqlite/sqlite-engine'
 import { requireOwnWal } from './sqlite/watched-file'
 import { tablesOf } from './tables'
@@ -134,7 +136,7 @@ export async function connect(
     makeFile(options.database)
     await requireOwnWal(options.database)
     const source = await initialized(options)
-    source.driver.createQueryRunner = gatedRunners(source, gate, gateOptions)
+    source.driver.createQueryRunner = new GatedSource(source, gate, gateOptions).runner
     seeTransactions(source, gate)
     return source
   }
@@ -153,8 +155,9 @@ async function connectServer(
   hosts: ServerHosts | undefined,
   statementSeconds: number,
 ): Promise<DataSource> {
-  const source = await initialized(options)
-  source.driver.createQueryRunner = gatheringRunners(source)
+  const pool = new OwnPool((options as MysqlOptions).driver)
+  const source = await initialized({ ...options, driver: pool.driver } as MysqlOptions)
+  pool.belongsTo(source)
   seeTransactions(source, source)
   await setSessions(source, hosts, statementSeconds).catch(async (error: unknown) => {
     await source.destroy().catch(() => {})
@@ -181,7 +184,7 @@ async function initialized(options: DataSourceOptions): Promise<DataSource> {
   }
 }
 
-type NewConnection = LimitedConnection & HostedConnection
+type NewConnection = LimitedConnection & HostedConnection & { on(event: 'error', listener: () => void): void }
 
 /** Sets each pooled connection once, when it is made, in place of one more round trip in each transaction. */
 async function setSessions(
@@ -193,6 +196,7 @@ async function setSessions(
     pool: LimitedPool & { on(event: 'connection', listener: (connection: NewConnection) => void): void }
   }
   const set = (connection: NewConnection): Promise<unknown> => {
+    connection.on('error', () => {})
     ofPool(connection, pool)
     limitStatements(connection, pool, statementSeconds)
     noteLockWait(connection, statementSeconds)
@@ -209,7 +213,7 @@ async function setSessions(
   // TypeORM's first connection, which checked that the server answers, was made before the listener was added.
   const runner = source.createQueryRunner()
   try {
-    await set(await runner.connect())
+    await set(behind<NewConnection>(await runner.connect()))
   } finally {
     await runner.release()
   }

@@ -1,18 +1,14 @@
 /**
- * What our statements run on: one connection, by a query runner of TypeORM's or by whatever else runs statements on it. Owns
- * no state but the runner's.
+ * The port: one connection, whatever runs statements on it. `mysql/` and `sqlite/` have our own, `attached/` those of others.
+ * A layer around it, such as the guard of an open transaction, follows the statements by `Following`.
  */
-import type { EntityManager, QueryRunner } from 'typeorm'
+import type { EntityManager } from 'typeorm'
 import type { Row, StatementAnswer, StatementValues } from './engine'
-import { GatheringQueryRunner, type Later } from './mysql/packets'
-import { queryOn } from './sqlite/prepared'
 
 /** A connection, whose statements come as the engine binds them (`Engine.bound`). */
 export interface Connection {
   /** Operations on it take turns by this object. */
   readonly source: object
-  /** Null where the connection is not TypeORM's. */
-  readonly manager: EntityManager | null
   /** True where statements that are run together take one round trip (`packets.ts`). */
   readonly gathers: boolean
   rows(sql: string, values: StatementValues | null): Promise<Row[]>
@@ -20,53 +16,61 @@ export interface Connection {
   /** Resolves to how many rows the statement has changed. */
   run(sql: string, values: StatementValues | null): Promise<number>
   /** Runs a statement at once, or where the connection gathers them with the next one. */
-  later(sql: string, values: StatementValues | null): Promise<LaterAnswer>
+  later(sql: string, values: StatementValues | null): LaterAnswer | Promise<LaterAnswer>
 }
 
 /** The answer to a statement, once it has been sent. */
 export type LaterAnswer = () => StatementAnswer
 
-export class RunnerConnection implements Connection {
-  readonly gathers: boolean
-
-  constructor(readonly source: QueryRunner) {
-    this.gathers = source instanceof GatheringQueryRunner
-  }
-
-  get manager(): EntityManager {
-    return this.source.manager
-  }
-
-  rows(sql: string, values: StatementValues | null): Promise<Row[]> {
-    return queryOn<Row[]>(this.source, [sql, values], false)
-  }
-
-  async execute(sql: string, values: StatementValues | null): Promise<StatementAnswer> {
-    return answerOf(await queryOn(this.source, [sql, values], true))
-  }
-
-  async run(sql: string, values: StatementValues | null): Promise<number> {
-    return (await this.execute(sql, values)).affected
-  }
-
-  async later(sql: string, values: StatementValues | null): Promise<LaterAnswer> {
-    if (!this.gathers) {
-      const answer = await this.execute(sql, values)
-      return () => answer
-    }
-    // TypeORM's type does not know the third way.
-    const waiting: Later = await (this.source.query(sql, values as never, 'later' as never) as Promise<never>)
-    return () => answerOf(waiting.result)
-  }
+/** A connection of which we begin and end the transactions. Where nothing has to be waited for, there is no promise. */
+export interface HeldConnection extends Connection {
+  /** The driver's connection, by which its settings and its server are known; null where it is in this process. */
+  readonly driver: DriverConnection | null
+  /** TypeORM's, in the same transaction. Made when it is first asked for; from then on the user's statements run here, too. */
+  readonly manager: EntityManager
+  readonly isBegun: boolean
+  /** True while a transaction that was begun inside of ours is open. */
+  readonly hasInner: boolean
+  /** Follows the statements from now on, also those of the manager. */
+  following: Following | null
+  begin(how: BeginOptions): Promise<void> | undefined
+  commit(): Promise<void>
+  /** Rolls back the whole transaction, with all savepoints. */
+  rollBack(): Promise<void>
+  /** Closes the connection. */
+  drop(): void
+  release(): Promise<void> | undefined
 }
 
-/** The effect of a statement from TypeORM's answer: the id is better-sqlite3's raw answer, and a part of mysql2's. */
-function answerOf(result: Later['result']): StatementAnswer {
-  const raw = result?.raw
-  const insertId = typeof raw === 'object' ? (raw as { insertId?: string | number } | null)?.insertId : raw
-  return {
-    rows: (result?.records ?? []) as Row[],
-    affected: Number(result?.affected ?? 0),
-    insertId: BigInt((insertId as string | number | undefined) ?? 0),
-  }
+export interface BeginOptions {
+  isolation?: 'READ COMMITTED' | undefined
+  /** How long its statements wait for a lock, where that is ours to set. */
+  lockSeconds?: number | undefined
 }
+
+/** The parts of the drivers' connections that are used, mysql's among them. */
+export interface DriverConnection {
+  /** The charset by which it encodes what it sends. */
+  config?: { charsetNumber?: number }
+  stream?: DriverStream
+  _socket?: DriverStream
+  destroy?(): void
+}
+
+interface DriverStream {
+  destroyed?: boolean
+  destroy(error: Error): void
+}
+
+/** Takes the answer to a statement, or its error, which is null if there is none. */
+export type Done<Answer = unknown> = (error: unknown, answer?: Answer) => void
+
+export interface Following {
+  /** Runs a statement by `run`, or refuses it. */
+  through<Answer>(sql: string, run: (done: Done<Answer>) => void, done: Done<Answer>): void
+  /** Throws where a statement that will wait must not run; notes it where it may. */
+  wait(): void
+}
+
+/** What a connection gives to a call that waits for it. */
+export type Opened = (error: unknown, connection?: HeldConnection) => void

@@ -2,8 +2,8 @@
 import { RecentnError } from '../shared/errors'
 import { performance, setTimeout } from '../shared/platform'
 import type { AfterCommit } from './after-commit'
-import { NoConnection } from './bounded-pool'
 import type { Engine } from './engine'
+import { NoConnection } from './not-run'
 
 /**
  * The commit failed, for example because the connection was lost. `result` is the transaction's if the commit arrived.

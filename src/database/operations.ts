@@ -8,9 +8,10 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../shared/errors'
-import { afterCommitOf } from './after-commit'
+import { RunnerConnection } from './attached/runner-connection'
 import type { Session, Tx } from './engine'
 import { locationOf } from './location'
+import { ownBehind } from './mysql/mysql-connection'
 import { requireSettings } from './mysql/session-settings'
 import { translated } from './retries'
 import { type Setting, txOn } from './statements'
@@ -33,13 +34,10 @@ function inTurn<T>(source: object, work: () => Promise<T>): Promise<T> {
   return mine
 }
 
-export async function settled(source: object): Promise<void> {
-  for (let last = lastOperations.get(source); last; ) {
-    await last
-    const now = lastOperations.get(source)
-    if (now === last) return
-    last = now
-  }
+/** Resolves when no operation runs; undefined where none has. */
+export function settled(source: object): Promise<void> | undefined {
+  const last = lastOperations.get(source)
+  return last?.then(() => (lastOperations.get(source) === last ? undefined : settled(source)))
 }
 
 /**
@@ -93,11 +91,16 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', `The EntityManager or QueryRunner has no open transaction${OTHERS}`)
   }
-  const tx = txOn(runner, setting, {
+  const connection = ownBehind(runner) ?? new RunnerConnection(runner)
+  const tx = txOn(connection, setting, {
     isOpen: () => runner.isTransactionActive,
-    listeners: () => afterCommitOf(runner),
+    listeners: () => connection.listeners,
   })
   const { engine } = setting
   const translate = (error: unknown) => translated(error, engine, () => locationOf(runner.connection.options))
-  return sessionIn(tx, runner, translate, engine.family === 'sqlite' ? undefined : () => requireSettings(runner))
+  const check = async () => {
+    await runner.connect()
+    await requireSettings(connection)
+  }
+  return sessionIn(tx, connection.source, translate, engine.family === 'sqlite' ? undefined : check)
 }

@@ -8,11 +8,10 @@
  */
 import { RecentnError } from '../shared/errors'
 import { performance } from '../shared/platform'
-import { NoConnection } from './bounded-pool'
 import { AWAY_MS, lookUntil, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
 import { driverError, type Engine, type FailureKind, type Statements } from './engine'
-import { hasFailedEarlier } from './mysql/packets'
+import { hasFailedEarlier, NoConnection } from './not-run'
 
 export const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2
@@ -91,7 +90,7 @@ export interface RetryRules {
 }
 
 /** Decides after each failed try of a piece of work whether it runs again. */
-export class Retrier {
+class Retrier {
   readonly #startedAt = performance.now()
   readonly #deadline: number
   readonly #lossDeadline: number
@@ -112,7 +111,8 @@ export class Retrier {
     const { engine, counts, locate, trail, findsOut } = this.rules
     // Without a connection this try did nothing; but it must still be found out what an earlier try has left.
     const isWaiting = error instanceof NoConnection && trail?.isLeft === true
-    if (error instanceof RecentnError && !isWaiting) throw error
+    const refusal = ofStore(error)
+    if (refusal && !isWaiting) throw refusal
     const failure = isWaiting ? 'lost' : engine.failure(error)
     if (!this.#isWorthAnother(failure)) {
       if (failure !== 'other' && failure !== 'no-table') counts.failed(error)
@@ -140,9 +140,28 @@ export class Retrier {
   }
 }
 
+/** Runs the work once `checked` has resolved, and again as the rules say. */
+export async function tried<T>(rules: RetryRules, once: () => Promise<T>, checked?: Promise<void>): Promise<T> {
+  if (checked) await checked
+  for (const retrier = new Retrier(rules); ; ) {
+    try {
+      return await once()
+    } catch (error) {
+      await retrier.after(error)
+    }
+  }
+}
+
+/** The refusal of a statement that TypeORM was to run, without what it has wrapped around it. */
+function ofStore(error: unknown): RecentnError | null {
+  const below: unknown = driverError(error)
+  return below instanceof RecentnError ? below : null
+}
+
 /** Driver errors that a caller can act on, as `RecentnError`; others stay as they are. */
 export function translated(error: unknown, engine: Engine, locate: () => string): unknown {
-  if (error instanceof RecentnError) return error
+  const refusal = ofStore(error)
+  if (refusal) return refusal
   const options = { cause: error, retryAfterSeconds: 1 }
   switch (engine.failure(error)) {
     case 'conflict':

@@ -3,12 +3,12 @@
  *
  * Invariant: a transaction's statements are refused after it has ended: they would run outside of any transaction.
  */
-import type { EntityManager, QueryRunner } from 'typeorm'
+import type { EntityManager } from 'typeorm'
 import { RecentnError } from '../shared/errors'
 import type { AfterCommit } from './after-commit'
-import { type Connection, type LaterAnswer, RunnerConnection } from './connection'
+import type { Connection, HeldConnection, LaterAnswer } from './connection'
 import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, StatementValues, Tx } from './engine'
-import { failedEarlier } from './mysql/packets'
+import { failedEarlier } from './not-run'
 import type { Tables } from './tables'
 
 /** What our statements depend on. */
@@ -18,11 +18,10 @@ export interface Setting {
   clockOffsetMs?: () => number
 }
 
-export function readerOn(runner: QueryRunner, setting: Setting): Reader {
-  return readerBy(new RunnerConnection(runner), setting)
-}
+/** Shared by all calls that have nothing to wait for. */
+const DONE = Promise.resolve()
 
-function readerBy(connection: Connection, { engine, tables, clockOffsetMs }: Setting): Reader {
+export function readerOn(connection: Connection, { engine, tables, clockOffsetMs }: Setting): Reader {
   return {
     engine,
     tables,
@@ -50,7 +49,7 @@ class ConnectionStatements implements Statements {
     this.gathers = connection.gathers
     this.separate = transaction === null
     this.#connection = connection
-    this.#reader = readerBy(connection, setting)
+    this.#reader = readerOn(connection, setting)
     this.#transaction = transaction
   }
 
@@ -58,8 +57,8 @@ class ConnectionStatements implements Statements {
     return this.#reader.now
   }
 
-  get manager(): EntityManager | null {
-    return this.#connection.manager
+  get manager(): EntityManager {
+    return (this.#connection as HeldConnection).manager
   }
 
   afterCommit(listener: () => void): void {
@@ -67,23 +66,24 @@ class ConnectionStatements implements Statements {
   }
 
   /** Bound: some functions take it out of the object. */
-  readonly rows = async (sql: string, parameters?: StatementValues): Promise<Row[]> => {
-    this.#requireOpen()
-    return this.#reader.rows(sql, parameters)
+  readonly rows = (sql: string, parameters?: StatementValues): Promise<Row[]> =>
+    this.#ended() ?? this.#reader.rows(sql, parameters)
+
+  execute(sql: string, parameters: StatementValues = []): Promise<StatementAnswer> {
+    return this.#ended() ?? this.#connection.execute(...this.engine.bound(sql, parameters))
   }
 
-  async execute(sql: string, parameters: StatementValues = []): Promise<StatementAnswer> {
-    this.#requireOpen()
-    return this.#connection.execute(...this.engine.bound(sql, parameters))
+  run(sql: string, parameters: StatementValues = []): Promise<number> {
+    return this.#ended() ?? this.#connection.run(...this.engine.bound(sql, parameters))
   }
 
-  async run(sql: string, parameters: StatementValues = []): Promise<number> {
-    this.#requireOpen()
-    return this.#connection.run(...this.engine.bound(sql, parameters))
-  }
-
-  async later(sql: string, parameters: StatementValues = []): Promise<void> {
-    await this.#later(sql, parameters)
+  later(sql: string, parameters: StatementValues = []): Promise<void> {
+    try {
+      const answer = this.#later(sql, parameters)
+      return answer instanceof Promise ? answer.then(() => {}) : DONE
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   async together(statements: readonly Insert[]): Promise<StatementAnswer[]> {
@@ -91,7 +91,10 @@ class ConnectionStatements implements Statements {
     if (last === undefined) return []
     const waiting: LaterAnswer[] = []
     try {
-      for (const { sql, parameters } of statements.slice(0, -1)) waiting.push(await this.#later(sql, parameters))
+      for (const { sql, parameters } of statements.slice(0, -1)) {
+        const answer = this.#later(sql, parameters)
+        waiting.push(answer instanceof Promise ? await answer : answer)
+      }
     } catch (error) {
       throw failedEarlier(error)
     }
@@ -101,15 +104,17 @@ class ConnectionStatements implements Statements {
     return answers
   }
 
-  async #later(sql: string, parameters: StatementValues): Promise<LaterAnswer> {
-    this.#requireOpen()
+  #later(sql: string, parameters: StatementValues): LaterAnswer | Promise<LaterAnswer> {
+    if (this.#transaction?.isOpen() === false) throw hasEnded()
     return this.#connection.later(...this.engine.bound(sql, parameters))
   }
 
-  #requireOpen(): void {
-    if (this.#transaction?.isOpen() === false) throw new RecentnError('closed', 'The transaction has ended')
+  #ended(): Promise<never> | null {
+    return this.#transaction?.isOpen() === false ? Promise.reject(hasEnded()) : null
   }
 }
+
+const hasEnded = () => new RecentnError('closed', 'The transaction has ended')
 
 /** What the statements of a transaction ask it. */
 interface OpenTransaction {
@@ -118,14 +123,10 @@ interface OpenTransaction {
 }
 
 /** Statements outside of any transaction. */
-export function statementsOn(runner: QueryRunner, setting: Setting): Statements {
-  return new ConnectionStatements(new RunnerConnection(runner), setting, null)
+export function statementsOn(connection: Connection, setting: Setting): Statements {
+  return new ConnectionStatements(connection, setting, null)
 }
 
-export function txOn(runner: QueryRunner, setting: Setting, transaction: OpenTransaction): Tx {
-  return txBy(new RunnerConnection(runner), setting, transaction)
-}
-
-export function txBy(connection: Connection, setting: Setting, transaction: OpenTransaction): Tx {
+export function txOn(connection: Connection, setting: Setting, transaction: OpenTransaction): Tx {
   return new ConnectionStatements(connection, setting, transaction) as unknown as Tx
 }

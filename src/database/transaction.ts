@@ -6,34 +6,34 @@
  * it is lost during the commit, the outcome is unknown: `arrived` finds it out from what the transaction wrote, and
  * without it the caller gets `outcome_unknown`.
  */
-import type { DataSource, QueryRunner } from 'typeorm'
+import type { DataSource } from 'typeorm'
 import { RecentnError } from '../shared/errors'
 import { InFlight } from '../shared/in-flight'
 import { performance } from '../shared/platform'
 import { AfterCommit } from './after-commit'
-import { shareRunner } from './attached/limited-runner'
 import { BoundedPool } from './bounded-pool'
+import type { HeldConnection, Opened } from './connection'
 import { CutOff, isRefusedCommit, type LostCommit, settledCommit } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { holding, newHolder, requireOutside } from './inside'
 import { locationOf } from './location'
 import { catchUp } from './mysql/cluster'
-import { setLockWait } from './mysql/lock-wait'
 import { separateOn } from './mysql/own-transactions'
 import { requireSettings } from './mysql/session-settings'
 import type { SkipLockedCheck } from './mysql/skip-locked'
+import { hasFailedEarlier } from './not-run'
 import { runAtOnce, sessionIn, settled } from './operations'
-import { Retrier, type RetryRules, Trail } from './retries'
-import type { Gate } from './sqlite/gate-queue'
+import { type RetryRules, Trail, tried } from './retries'
+import type { Gate } from './sqlite/gate'
 import { readerOn, type Setting, txOn } from './statements'
 import type { Tables } from './tables'
-import { commit, type Life, rollBack, watch } from './transaction-guard'
+import { commit, Life, rollBack } from './transaction-guard'
 
 export interface DatabaseOptions extends Setting {
   dataSource: DataSource
-  /** Makes a query runner for each caller. */
-  createRunner: () => QueryRunner
+  /** Gives each caller a connection: on SQLite at once. */
+  open: (done: Opened) => void
   /** How long a call waits for a connection of the DataSource's pool. */
   connectionTimeoutSeconds?: number
   /** Set if the connections are not ours: each is checked, and may have another isolation level. */
@@ -68,10 +68,10 @@ export class Database implements Session {
     this.engine = options.engine
     this.tables = options.tables
     this.counts = this.gate?.counts ?? new DatabaseCounts()
-    const { dataSource: source, createRunner, connectionTimeoutSeconds } = options
+    const { dataSource: source, open, connectionTimeoutSeconds } = options
     this.location = locationOf(source.options)
     this.#retryRules = { engine: this.engine, counts: this.counts, locate: () => this.location }
-    this.pool = new BoundedPool({ source, createRunner, connectionTimeoutSeconds, location: this.location })
+    this.pool = new BoundedPool({ source, open, connectionTimeoutSeconds, location: this.location })
   }
 
   /** What a transaction holds and a call inside of it would wait for (`inside.ts`). */
@@ -87,8 +87,7 @@ export class Database implements Session {
    * store's own transactions call nothing but their statements, and until Node 24 a process that has once used an
    * `AsyncLocalStorage` makes every later promise more expensive.
    */
-  async inside<T>(work: () => Promise<T>, runner?: QueryRunner): Promise<T> {
-    shareRunner(runner)
+  async inside<T>(work: () => Promise<T>): Promise<T> {
     const holder = newHolder(this.#held)
     try {
       return await holding.run(holder, work)
@@ -97,9 +96,16 @@ export class Database implements Session {
     }
   }
 
-  /** A runner, which its caller releases. Callers wait for SQLite's one connection with each statement, at the gate. */
-  #runner(isWrite: boolean): QueryRunner | Promise<QueryRunner> {
-    if (this.gate) return this.#options.createRunner()
+  /** A connection, which its caller releases. Callers wait for SQLite's one connection with each statement, at the gate. */
+  #connection(isWrite: boolean, until?: number): HeldConnection | Promise<HeldConnection> {
+    if (this.gate) {
+      let atOnce: HeldConnection | undefined
+      this.#options.open((_, connection) => {
+        atOnce = connection
+      })
+      return atOnce as unknown as HeldConnection
+    }
+    if (until !== undefined) return this.pool.take(until)
     requireOutside(this.#held)
     return isWrite ? this.pool.takeForWrite() : this.pool.take()
   }
@@ -117,8 +123,8 @@ export class Database implements Session {
   }
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#tried(this.#retryRules, () =>
-      this.#connected(false, (runner) => work(readerOn(runner, this.#options))),
+    return tried(this.#retryRules, () =>
+      this.#connected(false, (connection) => work(readerOn(connection, this.#options))),
     )
   }
 
@@ -127,15 +133,13 @@ export class Database implements Session {
     return this.#counted(() => this.#write(work, options))
   }
 
-  async #write<T>(work: TransactionWork<T>, options: RetriedWrite = {}): Promise<T> {
+  #write<T>(work: TransactionWork<T>, options: RetriedWrite = {}): Promise<T> {
     const { retries, arrived, retryMs, lockSeconds } = options
-    const checked = this.#writable()
-    if (checked) await checked
     const ask = arrived && ((until: number) => this.#once(arrived, until))
     const lost: LostCommit = { startedAt: performance.now(), ask }
     const conflictMs = this.gate || this.#options.isForeign ? undefined : lockSeconds && lockSeconds * 900
     const rules = { ...this.#retryRules, maxConflicts: retries, retryMs, conflictMs, findsOut: ask !== undefined }
-    return this.#tried(rules, () => this.#once(work, lost, lockSeconds))
+    return tried(rules, () => this.#once(work, lost, lockSeconds), this.#writable())
   }
 
   /** Runs statements that each commit by themselves; on SQLite, which has one connection, in a transaction. */
@@ -147,12 +151,12 @@ export class Database implements Session {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
     await this.#writable()
     const trail = new Trail()
-    return this.#tried({ ...this.#retryRules, retryMs, trail }, () =>
-      this.#connected(true, async (runner) => {
-        const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
+    return tried({ ...this.#retryRules, retryMs, trail }, () =>
+      this.#connected(true, async (connection) => {
+        const isolate = () => connection.run('SET TRANSACTION ISOLATION LEVEL READ COMMITTED', null)
         const before = this.#options.isForeign ? isolate : undefined
-        if (trail.isLeft) await catchUp(runner, this.#options)
-        const result = await work(trail.follow(separateOn(runner, this.#options), before))
+        if (trail.isLeft) await catchUp(connection, this.#options)
+        const result = await work(trail.follow(separateOn(connection, this.#options), before))
         if (trail.isLeft) this.counts.wrote()
         return result
       }),
@@ -160,28 +164,18 @@ export class Database implements Session {
   }
 
   /** Runs `work` on a connection, which is closed where its server is lost. */
-  async #connected<T>(isWrite: boolean, work: (runner: QueryRunner) => Promise<T>): Promise<T> {
-    const runner = await this.#runner(isWrite)
+  async #connected<T>(isWrite: boolean, work: (connection: HeldConnection) => Promise<T>): Promise<T> {
+    const connection = await this.#connection(isWrite)
     try {
-      if (this.#options.isForeign) await requireSettings(runner)
-      const result = await work(runner)
-      this.pool.heard(runner)
+      if (this.#options.isForeign) await requireSettings(connection)
+      const result = await work(connection)
+      this.pool.heard(connection)
       return result
     } catch (error) {
-      this.pool.lost(runner, this.engine, error)
+      this.pool.lost(connection, this.engine, error)
       throw error
     } finally {
-      await this.pool.release(runner)
-    }
-  }
-
-  async #tried<T>(rules: RetryRules, once: () => Promise<T>): Promise<T> {
-    for (const retrier = new Retrier(rules); ; ) {
-      try {
-        return await once()
-      } catch (error) {
-        await retrier.after(error)
-      }
+      await this.pool.release(connection)
     }
   }
 
@@ -207,13 +201,17 @@ export class Database implements Session {
     return this.#inFlight.none()
   }
 
-  async #counted<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw new RecentnError('closed')
+  #counted<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) return Promise.reject(new RecentnError('closed'))
+    const end = () => this.#inFlight.end()
     this.#inFlight.begin()
     try {
-      return await work()
-    } finally {
-      this.#inFlight.end()
+      const running = work()
+      running.then(end, end)
+      return running
+    } catch (error) {
+      end()
+      return Promise.reject(error)
     }
   }
 
@@ -223,42 +221,44 @@ export class Database implements Session {
    */
   async #once<T>(work: TransactionWork<T>, lost: LostCommit | number, lockSeconds?: number): Promise<T> {
     const afterCommit = new AfterCommit()
-    const runner = await (typeof lost === 'number' && !this.gate ? this.pool.take(lost) : this.#runner(true))
-    let life: Life | null = null
+    const isLook = typeof lost === 'number'
+    const { isForeign } = this.#options
+    const connection = await this.#connection(true, isLook ? lost : undefined)
+    const life = new Life(this.engine, afterCommit)
     let result: T | undefined
     let cutOff: CutOff | null = null
     try {
-      if (this.#options.isForeign) await requireSettings(runner)
-      if (typeof lost === 'number') await catchUp(runner, this.#options, lost)
-      await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
-      await setLockWait(runner, lockSeconds)
-      const alive = watch(runner, this.engine, afterCommit)
-      life = alive
-      const tx = txOn(runner, this.#options, { isOpen: () => alive.open, listeners: () => afterCommit })
-      result = await work(
-        tx,
-        sessionIn(tx, runner, (error) => error),
-      )
-      await settled(runner)
-      await commit(runner, alive)
-      this.pool.heard(runner)
+      if (isForeign) await requireSettings(connection)
+      if (isLook) await catchUp(connection, this.#options, lost)
+      const begun = connection.begin({ isolation: isForeign ? 'READ COMMITTED' : undefined, lockSeconds })
+      if (begun) await begun
+      connection.following = life
+      const tx = txOn(connection, this.#options, { isOpen: () => life.isOpen, listeners: () => afterCommit })
+      const session = sessionIn(tx, connection.source, (error) => error)
+      result = await work(tx, session)
+      const left = settled(connection.source)
+      if (left) await left
+      await commit(connection, life)
+      this.pool.heard(connection)
     } catch (error) {
+      life.committed ||= life.committing && !connection.isBegun
+      if (hasFailedEarlier(error)) life.committing = false
       // After a deadlock the transaction must run again, even if `work` threw another error.
-      const reason = life?.fault ? life.fault.error : error
-      await rollBack(runner, life)
-      this.pool.lost(runner, this.engine, reason)
+      const reason = life.fault ? life.fault.error : error
+      await rollBack(connection, life)
+      this.pool.lost(connection, this.engine, reason)
       // The commit stays one if a TypeORM subscriber of the user's throws after it.
-      if (!life?.committing || (!life.committed && isRefusedCommit(this.engine, error))) throw reason
+      if (!life.committing || (!life.committed && isRefusedCommit(this.engine, error))) throw reason
       cutOff = new CutOff(error, result, life.committed, afterCommit)
     } finally {
-      await this.pool.release(runner)
+      await this.pool.release(connection)
     }
-    if (life?.changed) this.counts.wrote()
+    if (life.changed) this.counts.wrote()
     if (cutOff === null) {
       afterCommit.run()
       return result as T
     }
-    if (typeof lost === 'number') throw cutOff
+    if (isLook) throw cutOff
     return settledCommit<T>(cutOff, this.engine, lost)
   }
 }

@@ -4,11 +4,13 @@ import type { DataSource, DataSourceOptions } from 'typeorm'
 import { attach, engineOf, recognise } from '../database/attached/attach'
 import { connect, dataSourceOptions, requireFile } from '../database/connect'
 import type { Engine } from '../database/engine'
+import { ownPoolOf } from '../database/mysql/own-pool'
 import { SkipLockedCheck } from '../database/mysql/skip-locked'
 import { migrate } from '../database/schema/migrate'
 import { requireNames } from '../database/schema/schema'
 import { requireSchema, schemaVersion } from '../database/schema/schema-check'
-import { Gate } from '../database/sqlite/gate-queue'
+import { Gate } from '../database/sqlite/gate'
+import { gatedSourceOf } from '../database/sqlite/gated-runner'
 import { tablesOf } from '../database/tables'
 import { Database } from '../database/transaction'
 import { checkAttach, checkOpenOptions, openingFault } from './options'
@@ -47,6 +49,7 @@ export async function openOn(connection: DataSourceOptions, options: OpenOptions
   const dataSource = await connect(connection, gate, gateOptions, statementTimeoutSeconds).catch((error: unknown) => {
     throw openingFault(engine, connection, error)
   })
+  const own = ownPoolOf(dataSource) ?? gatedSourceOf(dataSource)
   try {
     const database = new Database({
       engine: await recognise(dataSource),
@@ -56,7 +59,7 @@ export async function openOn(connection: DataSourceOptions, options: OpenOptions
       skipLocked: engine.oneConnection ? undefined : new SkipLockedCheck(dataSource, tables.schema),
       connectionTimeoutSeconds,
       clockOffsetMs,
-      createRunner: () => dataSource.createQueryRunner(),
+      open: (done) => own?.open(done),
     })
     if (options.migrate === false) await requireSchema(database, await schemaVersion(database))
     else await migrate(dataSource, database, database.engine)

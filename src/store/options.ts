@@ -64,6 +64,11 @@ export function checkedTransaction<T>(
   return { ...options, run: signal ? (tx) => untilAborted(signal, () => work(tx)) : work }
 }
 
+/** With the manager of the transaction, which is made when it is first asked for. */
+export function withManager(given: Omit<Transaction, 'manager'>, tx: Pick<Transaction, 'manager'>): Transaction {
+  return Object.defineProperty(given as Transaction, 'manager', { get: () => tx.manager, enumerable: true })
+}
+
 async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   let abort = () => {}

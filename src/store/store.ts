@@ -32,7 +32,7 @@ import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
-import { checkedTransaction, type Report, reporter } from './options'
+import { checkedTransaction, type Report, reporter, withManager } from './options'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
 import { type OpenQueues, openQueues } from './queues'
@@ -164,11 +164,9 @@ export class BoundStore implements InnerStore {
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { retries = 10, run } = checkedTransaction(work, options)
     const { database } = this.#base
-    return database.write(
-      ({ manager }, session) =>
-        database.inside(async () => run({ ...this.#within(session), manager }), manager.queryRunner),
-      { retries },
-    )
+    return database.write((tx, session) => database.inside(async () => run(withManager(this.#within(session), tx))), {
+      retries,
+    })
   }
 
   poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller {

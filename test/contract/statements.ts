@@ -1,18 +1,40 @@
+import type { HeldConnection } from '../../src/database/connection'
+import { ownPoolOf } from '../../src/database/mysql/own-pool'
+import { gatedSourceOf } from '../../src/database/sqlite/gated-runner'
 import type { Store } from '../../src/index'
 import type { Context } from './context'
 
-type Around = (sql: string, run: () => Promise<unknown>) => Promise<unknown>
+type Around = (sql: string, run: () => Promise<unknown>, parameters?: unknown) => Promise<unknown>
 
-/** Has each statement of the store run by `around`. */
-function watch({ dataSource }: Store, around: Around): void {
-  const create = dataSource.createQueryRunner.bind(dataSource)
-  dataSource.createQueryRunner = (mode) => {
-    const runner = create(mode)
-    const query = runner.query.bind(runner) as (...all: unknown[]) => Promise<unknown>
-    const watched = (sql: string, ...rest: unknown[]) => around(sql, () => query(sql, ...rest))
-    runner.query = watched as typeof runner.query
-    return runner
-  }
+/** Has each statement of the store run by `around`. Those of its transactions’ managers are not among them. */
+export function watch({ dataSource }: Store, around: Around): void {
+  const own = ownPoolOf(dataSource) ?? gatedSourceOf(dataSource)
+  if (!own) throw new Error('the connections are not the store’s own')
+  const open = own.open.bind(own)
+  own.open = (done) =>
+    open((error, connection) => {
+      if (connection) watchConnection(connection, around)
+      done(error, connection)
+    })
+}
+
+function watchConnection(connection: HeldConnection, around: Around): void {
+  const { rows, execute, run, later, begin, commit, rollBack } = connection
+  const watched =
+    <Answer>(method: (this: HeldConnection, sql: string, values: null) => Answer | Promise<Answer>) =>
+    (sql: string, values: unknown) =>
+      around(sql, async () => method.call(connection, sql, values as null), values) as Promise<never>
+  const ending = (sql: string, end: () => Promise<void>) => () =>
+    around(sql, () => end.call(connection)) as Promise<void>
+  Object.assign(connection, {
+    rows: watched(rows),
+    execute: watched(execute),
+    run: watched(run),
+    later: watched(later),
+    begin: (how: object) => around('START TRANSACTION', async () => begin.call(connection, how)),
+    commit: ending('COMMIT', commit),
+    rollBack: ending('ROLLBACK', rollBack),
+  })
 }
 
 /** A store, and the statements that it has run since, in the order in which they were sent, each after `before`. */

@@ -8,6 +8,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { openStore, type Store } from '../../src/index'
 import { GroupCommit } from '../../src/kit/group-commit'
 import { MergedCalls } from '../../src/kit/merged-calls'
+import { watch } from '../contract/statements'
 
 const ROOT = join(__dirname, '..', '..')
 const MOST_FILES = 4
@@ -136,13 +137,11 @@ describe('The files between a public call and its SQL', () => {
     }
     note(GroupCommit, 'hand')
     note(MergedCalls, 'hand')
-    const runner = Object.getPrototypeOf(store.dataSource.createQueryRunner())
-    const query = runner.query
     const seen: { sql: string; files: string[] }[] = []
-    runner.query = function (this: unknown, sql: string, ...rest: unknown[]) {
+    watch(store, (sql, run) => {
       seen.push({ sql, files: filesOf(new Error().stack ?? '') })
-      return query.call(this, sql, ...rest)
-    }
+      return run()
+    })
     for (const { call, sql, before, prepare, run } of PATHS) {
       await prepare?.(store)
       handed.length = 0
@@ -150,10 +149,9 @@ describe('The files between a public call and its SQL', () => {
       await run(store)
       const statement = seen.find((one) => sql.test(one.sql))
       found.set(call, [...new Set([...handed, ...toTheSql(statement?.files ?? [])])])
-      const begins = seen.find((one) => !/^(BEGIN|COMMIT)/.test(one.sql) && !before?.test(one.sql))
+      const begins = seen.find((one) => !/^(START|COMMIT)/.test(one.sql) && !before?.test(one.sql))
       first.set(call, { sql: begins?.sql ?? '', files: [...handed, ...toTheSql(begins?.files ?? [])] })
     }
-    runner.query = query
     jest.restoreAllMocks()
     Error.stackTraceLimit = limit
   })

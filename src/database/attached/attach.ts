@@ -7,21 +7,21 @@ import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from 
 import { seeTransactions } from '../inside'
 import { locationOf } from '../location'
 import { asNode, CLUSTER_VARIABLES } from '../mysql/cluster'
-import { partStatements } from '../mysql/galera-packets'
 import { commonEngine, mariadbEngine, mysqlEngine } from '../mysql/mysql-engine'
+import { ownPoolOf } from '../mysql/own-pool'
 import { requireSettings } from '../mysql/session-settings'
 import { SkipLockedCheck } from '../mysql/skip-locked'
 import { DEFAULT_STATEMENT_TIMEOUT_SECONDS } from '../mysql/statement-limit'
 import { runAtOnce, sessionWithin } from '../operations'
 import { translated } from '../retries'
 import { tablesIn } from '../schema/schema'
-import { gatedRunners } from '../sqlite/gate'
-import { Gate } from '../sqlite/gate-queue'
+import { Gate } from '../sqlite/gate'
+import { GatedSource } from '../sqlite/gated-runner'
 import { SharedFile } from '../sqlite/shared-file'
 import { sqliteEngine } from '../sqlite/sqlite-engine'
 import { type Tables, tablesOf } from '../tables'
 import { Database } from '../transaction'
-import { limitedRunner } from './limited-runner'
+import { openingAtOnce, openingRunners } from './runner-connection'
 
 /** The engines of the servers behind DataSources, once they have been asked. */
 const recognised = new WeakMap<DataSource, Engine>()
@@ -44,7 +44,8 @@ export async function recognise(source: DataSource, runner: Asking = source): Pr
   // RETURNING came with 10.5; every MariaDB that has SKIP LOCKED (10.6) has it.
   const single = /mariadb/i.test(String(row?.version)) ? mariadbEngine : mysqlEngine
   const engine = asNode(single, await asked(source, runner, CLUSTER_VARIABLES))
-  if (!engine.packsStatements) partStatements(source)
+  const own = ownPoolOf(source)
+  if (own) own.isParted = !engine.packsStatements
   recognised.set(source, engine)
   return engine
 }
@@ -91,7 +92,7 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
       database: new Database({
         ...options,
         dataSource: user,
-        createRunner: withManagers(user, gatedRunners(user, gate, { connectionTimeoutSeconds })),
+        open: openingAtOnce(new GatedSource(user, gate, { connectionTimeoutSeconds }).runner),
       }),
       dataSource: user,
       close: closing(seeTransactions(user, gate)),
@@ -104,17 +105,9 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
   })
   const undo = [sharedFile.wrap(user.createQueryRunner()), seeTransactions(user, gate)]
   return {
-    database: new Database({ ...options, dataSource: own, createRunner: () => own.createQueryRunner() }),
+    database: new Database({ ...options, dataSource: own, open: openingAtOnce(() => own.createQueryRunner()) }),
     dataSource: own,
     close: closing(...undo, () => own.destroy()),
-  }
-}
-
-/** Runners with a manager, as `createQueryRunner` of a DataSource makes them. */
-function withManagers(user: DataSource, create: () => QueryRunner): () => QueryRunner {
-  return () => {
-    const runner = create()
-    return Object.assign(runner, { manager: user.createEntityManager(runner) })
   }
 }
 
@@ -126,34 +119,37 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
   const { tablePrefix, clockOffsetMs, connectionTimeoutSeconds, statementTimeoutSeconds } = given
   engineOf(user)
   let seconds = statementTimeoutSeconds ?? DEFAULT_STATEMENT_TIMEOUT_SECONDS
-  const limited = (runner: QueryRunner) => limitedRunner(runner, seconds)
-  const createRunner = () => limited(user.createQueryRunner('master'))
+  const open = openingRunners(
+    () => user.createQueryRunner('master'),
+    () => seconds,
+  )
   const location = locationOf(user.options)
   const refused = (error: unknown) => {
     throw translated(error, engineOf(user), () => location)
   }
-  const pool = new BoundedPool({ source: user, createRunner, connectionTimeoutSeconds, location })
-  const runner = await pool.take().catch(refused)
+  const pool = new BoundedPool({ source: user, open, connectionTimeoutSeconds, location })
+  const connection = await pool.take().catch(refused)
   try {
-    await requireSettings(runner).catch(refused)
-    const engine = await recognise(user, runner)
-    const [row] = await asked(user, runner, 'SELECT @@SESSION.innodb_lock_wait_timeout AS seconds')
+    await requireSettings(connection).catch(refused)
+    const asking = { query: (sql: string) => connection.rows(sql, []) }
+    const engine = await recognise(user, asking)
+    const [row] = await asked(user, asking, 'SELECT @@SESSION.innodb_lock_wait_timeout AS seconds')
     // A wait for a lock should end by itself: a statement that is cut off then may still take effect.
     if (statementTimeoutSeconds === undefined) seconds = Math.max(seconds, Number(row?.seconds) + AFTER_LOCK_SECONDS)
     const tables = tablesOf(tablePrefix)
-    const options = { dataSource: user, tables, createRunner, connectionTimeoutSeconds, clockOffsetMs }
+    const options = { dataSource: user, tables, open, connectionTimeoutSeconds, clockOffsetMs }
     return {
       database: new Database({
         ...options,
         engine,
         isForeign: true,
-        skipLocked: new SkipLockedCheck(user, tables.schema, limited),
+        skipLocked: new SkipLockedCheck(user, tables.schema, () => seconds),
       }),
       dataSource: user,
       close: closing(seeTransactions(user, user)),
     }
   } finally {
-    await runner.release()
+    await connection.release()
   }
 }
 

@@ -13,7 +13,7 @@ import { driverError, type Parameter, type Row, RowParameters, type Session, typ
 import { requireSettingsOn } from '../mysql/session-settings'
 import { sessionIn, sessionWithin } from '../operations'
 import { translated } from '../retries'
-import { type Setting, txBy } from '../statements'
+import { type Setting, txOn } from '../statements'
 
 /** A transaction that is open in another library: `recentn/adapters` has one for each of the usual ones. */
 export interface QueryTransaction {
@@ -37,7 +37,6 @@ export interface QueryChanges {
 type BoundValues = Parameters<Connection['rows']>[1]
 
 class QueryConnection implements Connection {
-  readonly manager = null
   readonly gathers = false
   readonly #lastId: string
 
@@ -142,7 +141,7 @@ function isQueried(given: Given): given is QueryTransaction {
 function sessionOnQuery(given: QueryTransaction, setting: Setting, location: string): Session {
   const isSqlite = setting.engine.family === 'sqlite'
   const connection = new QueryConnection(given, isSqlite)
-  const tx = txBy(connection, setting, { isOpen: () => true, listeners: () => new AfterCommit() })
+  const tx = txOn(connection, setting, { isOpen: () => true, listeners: () => new AfterCommit() })
   const check = () => (isSqlite ? requireOpenFile(connection) : requireOpenOnServer(connection))
   return sessionIn(tx, given, (error) => translated(error, setting.engine, () => location), check)
 }

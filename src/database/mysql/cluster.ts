@@ -5,10 +5,9 @@
  * Invariant: whether a commit has arrived is asked only of a node that has applied what the cluster had committed before: it
  * may be another one than the node that had the commit, and behind it.
  */
-import type { QueryRunner } from 'typeorm'
+import type { HeldConnection } from '../connection'
 import type { Engine, Reader, Row } from '../engine'
 import type { Setting } from '../statements'
-import { drop } from '../transaction-guard'
 import { type GroupMember, MEMBERS, outOfGroup } from './members'
 import { numberBy } from './mysql-engine'
 import { UnfitHost } from './server-hosts'
@@ -52,22 +51,28 @@ function readWith(variable: string, value: string): Engine['caughtUp'] {
   }
 }
 
-/** Waits until the server has applied what the cluster has committed. This and what the runner does next has time until then. */
-export async function catchUp(runner: QueryRunner, { engine, tables }: Setting, until?: number): Promise<void> {
-  if (until !== undefined) limitUntil(runner, until)
-  await caughtUp(runner, engine, () => runner.query(`SELECT id FROM ${tables.schema} LIMIT 1`))
+/** Waits until the server has applied what the cluster has committed. This and what runs there next has time until then. */
+export async function catchUp(connection: HeldConnection, { engine, tables }: Setting, until?: number): Promise<void> {
+  if (until !== undefined && connection.driver) limitUntil(connection.driver, until)
+  const query = (sql: string) => connection.rows(sql, [])
+  const looked = () => query(`SELECT id FROM ${tables.schema} LIMIT 1`)
+  await caughtUp({ query, drop: () => connection.drop() }, engine, looked)
 }
 
 /** Runs `work`, each of whose statements waits in a cluster until the server has applied what was committed before. */
-export async function caughtUp(runner: QueryRunner, engine: Engine, work: () => Promise<unknown>): Promise<void> {
+export async function caughtUp(
+  on: { query(sql: string): Promise<unknown>; drop(): void },
+  engine: Engine,
+  work: () => Promise<unknown>,
+): Promise<void> {
   const { begin, end } = engine.caughtUp ?? { begin: [], end: '' }
   try {
-    for (const sql of begin) await runner.query(sql)
+    for (const sql of begin) await on.query(sql)
     await work()
-    if (end) await runner.query(end)
+    if (end) await on.query(end)
   } catch (error) {
     // The session may have kept the setting.
-    drop(runner)
+    on.drop()
     throw error
   }
 }

@@ -5,29 +5,28 @@
  * Invariant: BEGIN and COMMIT go with the statements, on our own connections in one packet, so that no lock is held while this
  * process does something else. After an error the transaction is rolled back, or its connection closed.
  */
-import type { QueryRunner } from 'typeorm'
+import type { HeldConnection } from '../connection'
 import type { StatementAnswer, Statements, StatementValues } from '../engine'
 import { type Setting, statementsOn } from '../statements'
-import { drop } from '../transaction-guard'
 
 const BEGIN = { sql: 'START TRANSACTION', parameters: [] }
 const COMMIT = { sql: 'COMMIT', parameters: [] }
 
 /** Statements outside of a transaction of the caller's: each commits by itself, or is a transaction. */
-export function separateOn(runner: QueryRunner, setting: Setting): Statements {
-  const statements = statementsOn(runner, setting)
-  return setting.engine.commitsAlone ? statements : asTransactions(statements, runner)
+export function separateOn(connection: HeldConnection, setting: Setting): Statements {
+  const statements = statementsOn(connection, setting)
+  return setting.engine.commitsAlone ? statements : asTransactions(statements, connection)
 }
 
 /** Reads stay as they are. */
-function asTransactions(statements: Statements, runner: QueryRunner): Statements {
+function asTransactions(statements: Statements, connection: HeldConnection): Statements {
   const { engine, tables, separate, gathers } = statements
   const together: Statements['together'] = async (list) => {
     if (list.length === 0) return []
     try {
       return (await statements.together([BEGIN, ...list, COMMIT])).slice(1, -1)
     } catch (error) {
-      await runner.query('ROLLBACK').catch(() => drop(runner))
+      await connection.run('ROLLBACK', null).catch(() => connection.drop())
       throw error
     }
   }

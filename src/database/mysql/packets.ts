@@ -1,126 +1,92 @@
 /**
- * Gathers the statements of our own connections to MySQL and MariaDB: one whose answer is not needed yet waits, and goes
- * in one packet with the next statement that is awaited, or with the COMMIT. So a transaction takes as many round trips as
- * it has answers to wait for. Owns the statements of one runner that wait.
+ * Statements that go to MySQL and MariaDB together: one whose answer is not needed yet waits, and goes in one packet with the
+ * next statement that is awaited, or with the COMMIT. So a transaction takes as many round trips as it has answers to wait for.
+ * Owns the statements of one connection that wait.
  *
  * Invariants: the server gets the statements in the order in which they were given, and runs none after the first one that
- * fails. After the failure of a statement that had waited, the runner sends nothing until a ROLLBACK: the statements that
- * depended on it would otherwise run without it. A packet holds statements of ours, which are ASCII with values written by
+ * fails. After the failure of a statement that had waited, nothing is sent until a ROLLBACK: the statements that depended on it
+ * would otherwise run without it. A packet holds statements of ours, which are ASCII with values written by
  * `mysql-engine.ts`, and at its end at most one of the user's, which cannot hold a second one.
- * Once somebody has got the connection itself, by TypeORM's `connect()`, nothing waits: what they send on it follows what was
- * given before, and is in the transaction.
- * On a node of a Galera cluster it holds less (`galera-packets.ts`).
+ *
+ * On a node of a Galera cluster (`isParted`) it holds one statement with an effect. If another node's change aborts the
+ * transaction while the server answers a statement that others follow in the packet, the server runs the others outside of it,
+ * and reports nothing (MariaDB 11.8.6). Reads may follow, because they change nothing, and COMMIT may, behind a witness.
  */
-import type { Connection, QueryError } from 'mysql2'
-import {
-  type DataSource,
-  QueryFailedError,
-  QueryResult,
-  type QueryRunner,
-  QueryRunnerAlreadyReleasedError,
-  type ReplicationMode,
-} from 'typeorm'
-import { MysqlQueryRunner } from 'typeorm/driver/mysql/MysqlQueryRunner'
-import { mustPart, requireTransaction, WITNESS } from './galera-packets'
-import { oneStatement } from './mysql-engine'
+import type { PoolConnection, QueryError } from 'mysql2'
+import { QueryFailedError } from 'typeorm'
+import type { Done } from '../connection'
+import { failedEarlier } from '../not-run'
 
 /** A packet of more than one statement has no more characters than this; the least max_allowed_packet is 1 MiB. */
 const PACKET_UNITS = 512 * 1024
 const SEPARATOR = ';\n'
 
-const BEGIN = 'START TRANSACTION'
+export const BEGIN = 'START TRANSACTION'
 /** Statements that cannot fail, and have no effect without others: TypeORM's, and those of `operations.ts`. */
 const MARKER = /^(START TRANSACTION|(RELEASE )?SAVEPOINT (recentn_operation|typeorm_\d+))$/
 const ROLLBACK_TO = /^\s*ROLLBACK(\s+WORK)?\s+TO\b/i
 
-/** The answer to a statement that waits, once it has been sent. */
-export interface Later {
-  result: QueryResult | null
+/** Has no effect; its answer says whether the session is still in a transaction. */
+const WITNESS = 'DO 0'
+const IN_TRANSACTION = 1
+
+/** A statement that waits, and once it was sent its answer. */
+export interface WaitingStatement {
+  readonly sql: string
+  answer: unknown
+  isSent: boolean
 }
 
-interface WaitingStatement extends Later {
-  sql: string
-}
-
-/** Errors of statements that were followed by others in their packet. */
-const earlier = new WeakSet<object>()
-
-/** Notes that a statement failed which others were to follow. Returns the error. */
-export function failedEarlier(error: unknown): unknown {
-  if (typeof error === 'object' && error !== null) earlier.add(error)
-  return error
-}
-
-/**
- * True if the statement whose promise rejected with this error was not run, because one before it in the packet failed, or
- * because the connection was closed before.
- */
-export function hasFailedEarlier(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && earlier.has(error)
-}
-
-export class GatheringQueryRunner extends MysqlQueryRunner {
+export class Packets {
   #waiting: WaitingStatement[] = []
   #units = 0
   #failure: { error: unknown } | null = null
-  #isHeld = false
+  /** The columns of the last answer. */
+  columns: unknown
 
-  override async connect(): ReturnType<MysqlQueryRunner['connect']> {
-    this.#isHeld = true
-    const connection: Connection = await this.unheld()
-    if (this.#waiting.length > 0) await this.#sendFirst(connection, this.#take())
-    return connection
-  }
+  constructor(
+    private readonly connection: PoolConnection,
+    private readonly isParted: boolean,
+  ) {}
 
-  /** The connection, for code that sends nothing on it. */
-  unheld(): ReturnType<MysqlQueryRunner['connect']> {
-    return super.connect()
-  }
-
-  /**
-   * Runs a statement, together with those that wait. With `null` as its parameters it is one of ours. `later`: it waits
-   * for the next one, and the promise resolves to its `Later`.
-   */
-  // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
-  override async query(sql: string, parameters?: any, how: boolean | 'later' = false): Promise<any> {
-    if (this.isReleased) throw new QueryRunnerAlreadyReleasedError()
-    const connection: Connection = this.databaseConnection ?? (await this.unheld())
-    if (sql === 'ROLLBACK' && !this.#forget()) return undefined
+  /** Runs a statement, together with those that wait. */
+  run(sql: string, done: Done): void {
+    const isUnheard = sql === 'ROLLBACK' && !this.#forget()
     if (ROLLBACK_TO.test(sql)) this.#forgetAllButMarkers()
+    if (this.#failure) done(this.#failure.error)
+    else if (isUnheard || this.#needsNothing(sql)) done(null)
+    else this.#send(sql, done)
+  }
+
+  /** True where the server need not hear of the statement, or not yet. */
+  #needsNothing(sql: string): boolean {
+    const ends = sql === 'COMMIT' && this.#waiting[0]?.sql === BEGIN
+    if (!(ends || MARKER.test(sql)) || !this.#hasOnlyMarkers) return false
+    if (ends) this.#forget()
+    else this.#add(waiting(sql))
+    return true
+  }
+
+  /** The statement waits for the next one, unless what waits has to be answered before. */
+  wait(sql: string): WaitingStatement | Promise<WaitingStatement> {
     if (this.#failure) throw this.#failure.error
-    if (sql === 'COMMIT' && this.#waiting[0]?.sql === BEGIN && this.#hasOnlyMarkers) {
-      this.#forget()
-      return undefined
-    }
-    if (how === 'later') return this.#wait(connection, sql)
-    // After statements of others a RELEASE is sent at once: what they fail with is their operation's.
-    if (!this.#isHeld && MARKER.test(sql) && this.#hasOnlyMarkers) {
-      this.#add({ sql, result: null })
-      return undefined
-    }
-    const isOurs = parameters === null
-    const result = await this.#run(connection, isOurs ? sql : oneStatement(connection, sql, parameters ?? []))
-    return how ? result : result.raw
+    const one = waiting(sql)
+    const isParted = this.#mustPart && !sql.startsWith('SELECT ')
+    const before = isParted || this.#units + sql.length > PACKET_UNITS ? this.#take() : []
+    this.#add(one)
+    if (before.length === 0) return one
+    return new Promise((resolve, reject) => {
+      const done: Done = (error) => (error === null ? resolve(one) : reject(error))
+      if (isParted) this.#sendFirst(before, done)
+      else this.#transmit(before, done)
+    })
   }
 
-  /** True where a subscriber of the user's follows transactions, or this one is inside of another. */
-  get #isTypeorms(): boolean {
-    return this.transactionDepth > 1 || this.connection.subscribers.length > 0
-  }
-
-  /** Transactions of ours go without the events of TypeORM's runner. */
-  override async startTransaction(...[isolation]: Parameters<MysqlQueryRunner['startTransaction']>): Promise<void> {
-    if (this.isTransactionActive || this.#isTypeorms || isolation) return super.startTransaction(isolation)
-    this.isTransactionActive = true
-    await this.query(BEGIN)
-    this.transactionDepth = 1
-  }
-
-  override async commitTransaction(): Promise<void> {
-    if (!this.isTransactionActive || this.#isTypeorms) return super.commitTransaction()
-    await this.query('COMMIT')
-    this.isTransactionActive = false
-    this.transactionDepth = 0
+  /** Sends what waits, for a statement that cannot go with it. */
+  flush(done: Done): void {
+    if (this.#failure) done(this.#failure.error)
+    else if (this.#waiting.length === 0) done(null)
+    else this.#sendFirst(this.#take(), done)
   }
 
   get #hasOnlyMarkers(): boolean {
@@ -151,70 +117,58 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
     this.#units += one.sql.length
   }
 
-  async #wait(connection: Connection, sql: string): Promise<Later> {
-    const one: WaitingStatement = { sql, result: null }
-    if (this.#isHeld) {
-      await this.#send(connection, [one])
-      return one
-    }
-    const isParted = this.#mustPart && !sql.startsWith('SELECT ')
-    const before = isParted || this.#units + sql.length > PACKET_UNITS ? this.#take() : []
-    this.#add(one)
-    if (isParted) await this.#sendFirst(connection, before)
-    else if (before.length > 0) await this.#send(connection, before)
-    return one
-  }
-
   /** True if what waits has to be answered before another statement may run. */
   get #mustPart(): boolean {
-    if (this.#waiting.length === 0 || !mustPart(this.driver)) return false
+    if (this.#waiting.length === 0 || !this.isParted) return false
     return this.#waiting[0]?.sql !== BEGIN || !this.#hasOnlyMarkers
   }
 
   /** Sends statements that the next ones depend on. */
-  async #sendFirst(connection: Connection, statements: readonly WaitingStatement[]): Promise<void> {
-    await this.#send(connection, statements).catch((error: unknown) => {
-      this.#failure = { error }
-      throw failedEarlier(error)
+  #sendFirst(statements: readonly WaitingStatement[], done: Done): void {
+    this.#transmit(statements, (error) => {
+      if (error !== null) this.#failure = { error: failedEarlier(error) }
+      done(error)
     })
   }
 
-  async #run(connection: Connection, sql: string): Promise<QueryResult> {
+  #send(sql: string, done: Done): void {
     const isParted = this.#mustPart
-    const waiting = this.#take()
-    const witness: WaitingStatement | null = isParted && sql === 'COMMIT' ? { sql: WITNESS, result: null } : null
-    if (witness) waiting.push(witness)
-    else if (isParted) await this.#sendFirst(connection, waiting.splice(0))
-    if (waiting.length > 0 && Buffer.byteLength(sql) + lengthOf(waiting) > PACKET_UNITS) {
-      await this.#send(connection, waiting.splice(0))
+    const before = this.#take()
+    const one = waiting(sql)
+    const last = () => this.#transmit([one], (error) => done(error, one.answer))
+    const then: Done = (error) => (error === null ? last() : done(error))
+    if (isParted && sql === 'COMMIT') {
+      const witness = waiting(WITNESS)
+      this.#transmit([...before, witness, one], (error) => done(error ?? outsideBy(witness.answer), one.answer))
+    } else if (isParted) this.#sendFirst(before, then)
+    else if (before.length === 0) last()
+    else if (Buffer.byteLength(sql) + lengthOf(before) > PACKET_UNITS) this.#transmit(before, then)
+    else {
+      before.push(one)
+      this.#transmit(before, (error) => done(error, one.answer))
     }
-    const one: WaitingStatement = { sql, result: null }
-    waiting.push(one)
-    await this.#send(connection, waiting)
-    if (witness) requireTransaction(witness.result?.raw)
-    return one.result as unknown as QueryResult
   }
 
   /** Sends the statements in one packet. */
-  #send(connection: Connection, statements: readonly WaitingStatement[]): Promise<void> {
+  #transmit(statements: readonly WaitingStatement[], done: Done): void {
     const last = statements.length - 1
     const packet =
       last === 0 ? (statements[0] as WaitingStatement).sql : statements.map(({ sql }) => sql).join(SEPARATOR)
-    return new Promise((resolve, reject) => {
-      let command: unknown
-      command = connection.query(packet, null, (error, answer) => {
-        if (error) {
-          reject(this.#failed(error, statements, command))
-          return
-        }
-        const answers = (last === 0 ? [answer] : answer) as unknown[]
-        statements.forEach((statement, index) => {
-          // A procedure of the user's may answer several times, and is the last statement.
-          const own = index === last && answers.length > statements.length ? answers.slice(last) : answers[index]
-          statement.result = resultOf(own)
-        })
-        resolve()
-      })
+    let command: unknown
+    command = this.connection.query(packet, null, (error, answer, columns) => {
+      if (error) {
+        done(this.#failed(error, statements, command))
+        return
+      }
+      const answers = (last === 0 ? [answer] : answer) as unknown[]
+      for (let index = 0; index <= last; index++) {
+        const statement = statements[index] as WaitingStatement
+        statement.isSent = true
+        // A procedure of the user's may answer several times, and is the last statement.
+        statement.answer = index === last && answers.length > last + 1 ? answers.slice(last) : answers[index]
+      }
+      this.columns = last === 0 ? columns : (columns as unknown as unknown[] | undefined)?.[last]
+      done(null)
     })
   }
 
@@ -228,34 +182,23 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
     const { sql } = statements[at] as WaitingStatement
     const failed = new QueryFailedError(sql, undefined, Object.assign(error, { sql }))
     // mysql2 says so of a connection that was closed before: nothing was sent.
-    if (/closed state/.test(error.message)) return failedEarlier(failed) as QueryFailedError
-    if (at < last) {
-      this.#failure = { error: failed }
-      failedEarlier(failed)
-    }
+    if (/closed state/.test(error.message)) return failedEarlier(failed)
+    if (at < last) this.#failure = { error: failedEarlier(failed) }
     return failed
   }
+}
+
+function waiting(sql: string): WaitingStatement {
+  return { sql, answer: undefined, isSent: false }
 }
 
 function lengthOf(statements: readonly WaitingStatement[]): number {
   return statements.reduce((sum, { sql }) => sum + sql.length, 0)
 }
 
-/** A driver's answer as TypeORM gives it. */
-function resultOf(raw: unknown): QueryResult {
-  const result = new QueryResult()
-  result.raw = raw
-  if (Array.isArray(raw)) result.records = raw
-  else result.affected = (raw as { affectedRows?: number } | undefined)?.affectedRows
-  return result
-}
-
-/** A runner's connection, for code that sends nothing on it. */
-export function connectionOf(runner: QueryRunner): Promise<object> {
-  return runner instanceof GatheringQueryRunner ? runner.unheld() : runner.connect()
-}
-
-/** Makes runners on the connections of a DataSource that we have opened, with `multipleStatements`. */
-export function gatheringRunners({ driver }: DataSource): (mode: ReplicationMode) => GatheringQueryRunner {
-  return (mode) => new GatheringQueryRunner(driver as ConstructorParameters<typeof MysqlQueryRunner>[0], mode)
+/** A conflict if, by the witness's answer, the transaction had ended before its COMMIT: nothing of it is stored. */
+function outsideBy(answer: unknown): QueryFailedError | null {
+  if ((answer as { serverStatus: number }).serverStatus & IN_TRANSACTION) return null
+  const error = new Error('Deadlock: the node has aborted the transaction before its COMMIT')
+  return new QueryFailedError(WITNESS, undefined, Object.assign(error, { errno: 1213, code: 'ER_LOCK_DEADLOCK' }))
 }

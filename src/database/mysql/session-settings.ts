@@ -7,10 +7,9 @@
  * change what they do. But it can lose texts: the driver encodes a statement by the character set that it assumes, the server
  * decodes it by the session's, and answers in a third.
  */
-import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../../shared/errors'
+import type { Connection, DriverConnection } from '../connection'
 import { driverError, type Row } from '../engine'
-import { connectionOf } from './packets'
 
 interface SessionVariable {
   name: string
@@ -90,24 +89,21 @@ interface SessionLook {
   connection_id: number | string | bigint
 }
 
-/** The part of mysql2's connection that is read: the charset by which it encodes what it sends. */
-interface DriverConnection {
-  config?: { charsetNumber?: number }
-}
-
 /** Connections that passed the check, and the driver's charset then. */
 const right = new WeakMap<DriverConnection, number | undefined>()
 
 /**
- * Throws `database_refused`, which names what is wrong, unless the runner's connection has the settings that our statements
+ * Throws `database_refused`, which names what is wrong, unless the connection has the settings that our statements
  * rely on. Asks the server once for each connection.
  */
-export async function requireSettings(runner: QueryRunner): Promise<void> {
-  const connection: DriverConnection = await connectionOf(runner)
-  const charset = connection.config?.charsetNumber
-  if (right.has(connection) && right.get(connection) === charset) return
-  await requireSettingsOn((sql) => runner.query(sql), 'of the DataSource')
-  right.set(connection, charset)
+export async function requireSettings(
+  connection: Pick<Connection, 'rows'> & { driver: DriverConnection | null },
+): Promise<void> {
+  const { driver } = connection
+  const charset = driver?.config?.charsetNumber
+  if (driver && right.has(driver) && right.get(driver) === charset) return
+  await requireSettingsOn((sql) => connection.rows(sql, []), 'of the DataSource')
+  if (driver) right.set(driver, charset)
 }
 
 /** The same on any connection, each time. Resolves to the server's number of the connection. */

@@ -3,9 +3,11 @@
  * but reads locked rows (TiDB: pingcap/tidb#69720) would give one message to two receivers. So the check runs before
  * the first write of a store: one connection locks a row, another one asks for it.
  */
-import type { DataSource, QueryRunner } from 'typeorm'
+import type { DataSource } from 'typeorm'
 import { RecentnError } from '../../shared/errors'
 import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import { openingRunners } from '../attached/runner-connection'
+import type { HeldConnection, Opened } from '../connection'
 import { poolSizeOf } from '../connection-use'
 
 /** A caller that waits longer for two connections at once may wait for transactions that wait for it. */
@@ -19,38 +21,44 @@ const AGAIN_MS = 60_000
 export async function skipsLocked(
   source: DataSource,
   schemaTable: string,
-  create = () => source.createQueryRunner('master'),
+  open = openingRunners(() => source.createQueryRunner('master')),
 ): Promise<boolean | null> {
   if (poolSizeOf(source) === 1) return null
-  const [holder, other] = [create(), create()]
-  const connected = Promise.all([holder.connect(), other.connect()])
+  const opening = [0, 1].map(
+    () =>
+      new Promise<HeldConnection>((resolve, reject) => {
+        open((error, connection) => (connection ? resolve(connection) : reject(error)))
+      }),
+  )
   try {
-    const both = await within(CONNECT_MS, connected)
-    return both === 'late' ? null : await passesOver(holder, other, schemaTable)
+    const both = await within(CONNECT_MS, Promise.all(opening))
+    if (both === 'late') return null
+    const [holder, other] = both as [HeldConnection, HeldConnection]
+    return await passesOver(holder, other, schemaTable)
   } finally {
     // Connections that arrive later are returned to the pool then.
-    for (const runner of [holder, other]) {
-      runner.connect().then(
-        () => runner.release(),
+    for (const one of opening) {
+      one.then(
+        (connection) => connection.release(),
         () => {},
       )
     }
   }
 }
 
-async function passesOver(holder: QueryRunner, other: QueryRunner, table: string): Promise<boolean> {
+async function passesOver(holder: HeldConnection, other: HeldConnection, table: string): Promise<boolean> {
   const probe = `SELECT id FROM ${table} WHERE id = 1 FOR UPDATE SKIP LOCKED`
   let answer: Promise<unknown[]> | undefined
-  await holder.query('START TRANSACTION')
+  await holder.begin({})
   try {
     // No row: another process has just locked it, and it was skipped.
-    if ((await holder.query(probe)).length === 0) return true
-    answer = other.query(probe) as Promise<unknown[]>
+    if ((await holder.rows(probe, [])).length === 0) return true
+    answer = other.rows(probe, [])
     const rows = await within(ANSWER_MS, answer)
     // A server that waits for the lock is slow, but returns no row twice.
     return rows === 'late' || rows.length === 0
   } finally {
-    await holder.query('ROLLBACK')
+    await holder.rollBack()
     await answer?.catch(() => {})
   }
 }
@@ -80,8 +88,7 @@ export function refusedServer(name: string): RecentnError {
 
 /** The result of the check for the server of one store. */
 export class SkipLockedCheck {
-  /** The method as it is now, so that code that wraps it later does not see these statements. */
-  readonly #create: () => QueryRunner
+  readonly #open: (done: Opened) => void
   #isGood = false
   #refusal: RecentnError | null = null
   #asking: Promise<void> | null = null
@@ -90,10 +97,11 @@ export class SkipLockedCheck {
   constructor(
     private readonly source: DataSource,
     private readonly schemaTable: string,
-    limited: (runner: QueryRunner) => QueryRunner = (runner) => runner,
+    limitSeconds?: () => number,
   ) {
+    // The method as it is now, so that code that wraps it later does not see these statements.
     const create = source.createQueryRunner.bind(source)
-    this.#create = () => limited(create('master'))
+    this.#open = openingRunners(() => create('master'), limitSeconds)
   }
 
   /** Undefined if the check has been made. Throws `database_refused` for a server that returns locked rows. */
@@ -109,7 +117,7 @@ export class SkipLockedCheck {
 
   async #ask(): Promise<void> {
     // An error here also fails the write that follows, which reports it; the next write checks again.
-    const skips = await skipsLocked(this.source, this.schemaTable, this.#create).catch(() => undefined)
+    const skips = await skipsLocked(this.source, this.schemaTable, this.#open).catch(() => undefined)
     if (skips === undefined) return
     const name = skips === true ? '' : await within(CONNECT_MS, serverName(this.source)).catch(() => '')
     if (skips === false || /tidb/i.test(name)) {

@@ -9,6 +9,7 @@
  */
 import type { QueryRunner } from 'typeorm'
 import { clearInterval, performance, setInterval } from '../../shared/platform'
+import { behind } from '../attached/driver-view'
 import { driverError } from '../engine'
 
 export const DEFAULT_STATEMENT_TIMEOUT_SECONDS = 30
@@ -157,7 +158,7 @@ function closeIfIdle(connection: LimitedConnection, pool: LimitedPool): void {
 
 /** Runs `work`, whose statements on this runner may take as long as they need: those of a migration. */
 export async function withoutLimit<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
-  const connection: object = await runner.connect()
+  const connection = behind<object>(await runner.connect())
   unlimited.add(connection)
   try {
     return await work()
@@ -166,14 +167,12 @@ export async function withoutLimit<T>(runner: QueryRunner, work: () => Promise<T
   }
 }
 
-/** The statements of this runner, which is connected, have until then; it is released after them. */
-export function limitUntil(runner: QueryRunner, until: number): void {
-  const { databaseConnection } = runner as { databaseConnection?: object }
-  if (databaseConnection) ends.set(databaseConnection, until)
+/** The statements of this connection have until then; it is released after them. */
+export function limitUntil(connection: object, until: number): void {
+  ends.set(connection, until)
 }
 
-/** What runs on its connection next has its own limit. */
-export function forgetLimit(runner: QueryRunner): void {
-  const { databaseConnection } = runner as { databaseConnection?: object }
-  if (databaseConnection) ends.delete(databaseConnection)
+/** What runs on the connection next has its own limit. */
+export function forgetLimit(connection: object): void {
+  ends.delete(connection)
 }

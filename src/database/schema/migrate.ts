@@ -13,6 +13,7 @@ import { migrationStem, SCHEMA_VERSION, takenNames } from '../../../migrations'
 import { describe, refuseNames, standing } from '../../../migrations/standing'
 import { RecentnError } from '../../shared/errors'
 import { performance } from '../../shared/platform'
+import { RunnerConnection } from '../attached/runner-connection'
 import type { MysqlOptions } from '../connect'
 import { pause } from '../cut-off'
 import { driverError, type Engine, type Session } from '../engine'
@@ -154,7 +155,8 @@ class ServerMigration {
       if (reason !== null) return reason
       const migrated = () => this.#underLock(runner)
       // The member that migrated before may have died: what it did comes first.
-      await withoutLimit(runner, () => (this.engine.members ? caughtUp(runner, this.engine, migrated) : migrated()))
+      const on = { query: (sql: string) => runner.query(sql), drop: () => new RunnerConnection(runner).drop() }
+      await withoutLimit(runner, () => (this.engine.members ? caughtUp(on, this.engine, migrated) : migrated()))
       return null
     })
   }

@@ -6,46 +6,12 @@
  * one row fails, those before it stay until the transaction, or the savepoint of the operation, is rolled back.
  */
 import type BetterSqlite3 from 'better-sqlite3'
-import type { QueryRunner } from 'typeorm'
-import { giveOurs } from '../attached/limited-runner'
-import { type Parameter, type Row, RowParameters, type StatementValues } from '../engine'
+import { type Row, RowParameters } from '../engine'
 
 /** The most texts of which a connection keeps the statement; the one that was used longest ago goes first. */
 const MAX_KEPT = 200
 
 const kept = new WeakMap<BetterSqlite3.Database, Map<string, PreparedStatement>>()
-
-/** A query runner whose `query` takes `RowParameters` in place of parameters. */
-export interface RowRunner extends QueryRunner {
-  readonly takesRows: true
-}
-
-/** Runs a statement on any runner. A user's own, which does not take rows, gets a statement for each. */
-export function queryOn<T>(
-  runner: QueryRunner,
-  [sql, parameters]: readonly [sql: string, parameters: StatementValues | null],
-  structured: boolean,
-): Promise<T> {
-  const isEach = parameters instanceof RowParameters && !(runner as Partial<RowRunner>).takesRows
-  if (isEach) return queryEach<T>(runner, sql, parameters, structured)
-  return giveOurs(runner, () => runner.query(sql, parameters as Parameter[], structured as true) as Promise<T>)
-}
-
-async function queryEach<T>(
-  runner: QueryRunner,
-  sql: string,
-  { rows }: RowParameters,
-  structured: boolean,
-): Promise<T> {
-  const answered: PreparedResult = { raw: 0, records: [], affected: 0 }
-  for (const row of rows) {
-    const { raw, records, affected = 0 } = await runner.query(sql, row as Parameter[], true)
-    answered.raw = raw
-    answered.affected += affected
-    for (const record of records) answered.records.push(record)
-  }
-  return (structured ? answered : answered.records) as T
-}
 
 /** A list of columns with a `*` in it: their names may change while the statement is kept. */
 const STAR = /(?:\b(?:SELECT|DISTINCT|ALL|RETURNING)|[,.])\s*\*/i

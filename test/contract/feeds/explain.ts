@@ -6,6 +6,7 @@ import type { QueryRunner } from 'typeorm'
 import type { Store } from '../../../src/index'
 import type { Context } from '../context'
 import { range } from '../queues/tools'
+import { watch } from '../statements'
 import { feedTools } from './tools'
 
 const MANY = 5_000
@@ -26,18 +27,10 @@ interface Sent {
 async function watched(context: Context): Promise<{ store: Store; sent: Sent[] }> {
   const store = await context.open({ poolSize: 1 })
   const sent: Sent[] = []
-  const { dataSource } = store
-  const create = dataSource.createQueryRunner.bind(dataSource)
-  dataSource.createQueryRunner = (mode) => {
-    const runner = create(mode)
-    const query = runner.query.bind(runner) as (...all: unknown[]) => Promise<unknown>
-    const telling = (sql: string, parameters?: unknown[], ...rest: unknown[]) => {
-      sent.push({ sql, parameters })
-      return query(sql, parameters, ...rest)
-    }
-    runner.query = telling as typeof runner.query
-    return runner
-  }
+  watch(store, (sql, run, parameters) => {
+    sent.push({ sql, parameters: parameters as unknown[] | undefined })
+    return run()
+  })
   return { store, sent }
 }
 

@@ -1,5 +1,6 @@
 import { moment, soonMs, timed } from '../../support/timing'
 import { type Context, sleep } from '../context'
+import { watch } from '../statements'
 import { expectGrowing, feedTools, keysOf, syncIdsOf, whileOpen } from './tools'
 
 export function describeFeedLocks(context: Context): void {
@@ -12,18 +13,12 @@ export function describeFeedLocks(context: Context): void {
   async function pausedStore() {
     const store = await context.open()
     const [atCommit, gate] = [moment(), moment()]
-    const { dataSource } = store
-    const create = dataSource.createQueryRunner.bind(dataSource)
-    dataSource.createQueryRunner = (mode) => {
-      const runner = create(mode)
-      const commit = runner.commitTransaction.bind(runner)
-      runner.commitTransaction = async () => {
-        atCommit.come()
-        await gate.reached
-        await commit()
-      }
-      return runner
-    }
+    watch(store, async (sql, run) => {
+      if (sql !== 'COMMIT') return run()
+      atCommit.come()
+      await gate.reached
+      return run()
+    })
     context.afterwards(async () => gate.come())
     return { store, reached: atCommit.reached, go: gate.come }
   }

@@ -4,7 +4,7 @@ import { sweepFeeds } from '../../support/opened'
 import { stopwatch } from '../../support/timing'
 import { type Context, eventually, sleep } from '../context'
 import { range } from '../queues/tools'
-import { afterFirst } from '../statements'
+import { afterFirst, watch } from '../statements'
 import { whileOpen } from './tools'
 
 export function describeFeedsPublishers(context: Context): void {
@@ -51,12 +51,10 @@ export function describeFeedsPublishers(context: Context): void {
       await store.feeds.publish(feed)
       await store.feeds.drop(feed)
       let statements = 0
-      const { dataSource } = store
-      const create = dataSource.createQueryRunner.bind(dataSource)
-      dataSource.createQueryRunner = (mode) => {
+      watch(store, (_, run) => {
         statements++
-        return create(mode)
-      }
+        return run()
+      })
       await store.feeds.changes(feed, { waitSeconds: 1 })
       expect(statements).toBeLessThan(60)
     })

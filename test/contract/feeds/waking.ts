@@ -8,6 +8,7 @@ import type { Store, Transaction } from '../../../src/index'
 import { innerOf } from '../../../src/store/inner'
 import { SOON_MS, soonMs } from '../../support/timing'
 import { type Context, eventually } from '../context'
+import { watch } from '../statements'
 import { feedTools } from './tools'
 
 /** The look for all feeds with something to publish, and the look at the last sync ids for waiting readers. */
@@ -16,15 +17,7 @@ const LOOKS = [/EXISTS \(SELECT 1 FROM recentn_feed_entries/, /sequence_name IN 
 /** A store that publishes, and whose looks find nothing. */
 async function blindStore(context: Context): Promise<Store> {
   const store = await context.open({ publish: true })
-  const { dataSource } = store
-  const create = dataSource.createQueryRunner.bind(dataSource)
-  dataSource.createQueryRunner = (mode) => {
-    const runner = create(mode)
-    const query = runner.query.bind(runner) as (...all: unknown[]) => Promise<unknown>
-    runner.query = ((sql: string, ...rest: unknown[]) =>
-      LOOKS.some((look) => look.test(sql)) ? Promise.resolve([]) : query(sql, ...rest)) as typeof runner.query
-    return runner
-  }
+  watch(store, async (sql, run) => (LOOKS.some((look) => look.test(sql)) ? [] : run()))
   return store
 }
 

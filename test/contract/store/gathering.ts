@@ -1,10 +1,11 @@
 import type { QueryRunner } from 'typeorm'
+import { ownBehind } from '../../../src/database/mysql/mysql-connection'
 import type { Store } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, eventually, refusal } from '../context'
 
 /** A statement of ours that waits for the next one. */
-export const later = (runner: QueryRunner, sql: string) => runner.query(sql, null as never, 'later' as never)
+export const later = async (runner: QueryRunner, sql: string) => ownBehind(runner)?.later(sql)
 
 /** Statements of a transaction that go to the server together, on connections that only the store uses. */
 export function describeGathering(context: Context): void {

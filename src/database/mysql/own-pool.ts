@@ -1,0 +1,58 @@
+/**
+ * The pool of our own connections to MySQL or MariaDB. TypeORM has it made, as the driver of its DataSource, and gets views of
+ * its connections; the store takes the connections themselves.
+ */
+import type { Pool, PoolConnection, PoolOptions } from 'mysql2'
+import type { DataSource } from 'typeorm'
+import { viewOf } from '../attached/driver-view'
+import type { Opened } from '../connection'
+import { MysqlConnection } from './mysql-connection'
+
+interface PoolMaker {
+  createPool(options: PoolOptions): Pool
+}
+
+const pools = new WeakMap<DataSource, OwnPool>()
+
+/** The pool of a DataSource that we have opened; undefined for another. */
+export function ownPoolOf(source: DataSource): OwnPool | undefined {
+  return pools.get(source)
+}
+
+export class OwnPool {
+  /** True where a packet may have only one statement with an effect (`packets.ts`). */
+  isParted = false
+  #pool: Pool | null = null
+  #source: DataSource | null = null
+
+  /** `mysql2`: the driver. */
+  constructor(private readonly mysql2: PoolMaker) {}
+
+  /** What TypeORM takes for its driver. */
+  readonly driver: PoolMaker = {
+    createPool: (options) => {
+      const pool = this.mysql2.createPool(options)
+      this.#pool = pool
+      const getConnection: Pool['getConnection'] = (done) =>
+        pool.getConnection((error, connection) =>
+          error ? done(error, connection) : done(null, this.#on(connection).view),
+        )
+      return viewOf(pool, { getConnection })
+    },
+  }
+
+  belongsTo(source: DataSource): void {
+    this.#source = source
+    pools.set(source, this)
+  }
+
+  open = (done: Opened): void => {
+    this.#pool?.getConnection((error, connection) => (error ? done(error) : done(null, this.#on(connection))))
+  }
+
+  #on(connection: PoolConnection): MysqlConnection {
+    return new MysqlConnection(connection, this.isParted, () =>
+      (this.#source as DataSource).createQueryRunner('master'),
+    )
+  }
+}
