@@ -11,7 +11,7 @@ const folder = process.argv[2]
 
 mkdirSync(folder, { recursive: true })
 await build({
-  entryPoints: { app: join(SOURCE, 'main.tsx') },
+  entryPoints: { app: join(SOURCE, 'app.tsx') },
   outdir: folder,
   bundle: true,
   minify: true,

@@ -3,5 +3,5 @@ const { writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 
 const root = join(__dirname, '..')
-const { errorsMarkdown } = require(join(root, 'dist', 'src', 'error-reference.js'))
+const { errorsMarkdown } = require(join(root, 'dist', 'src', 'http', 'error-reference.js'))
 writeFileSync(join(root, 'docs', 'errors.md'), errorsMarkdown())

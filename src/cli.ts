@@ -1,18 +1,15 @@
 #!/usr/bin/env node
 /** The command line: defines the commands. Their work is in `cli/` and in the parts that they call. */
-import { Command, Option } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { addBackupCommands } from './cli/backup-command'
 import { diagnose, findingsJson, findingsText, schemaVersion, withCause } from './cli/doctor'
-import { addFeedsCommand } from './cli/feeds-command'
-import { addGroupsCommand } from './cli/groups-command'
 import { addKeysCommand } from './cli/keys-command'
-import { endWithNpx } from './cli/npx'
-import { addQueuesCommand } from './cli/queues-command'
-import { addSchedulesCommand } from './cli/schedules-command'
+import { addNouns } from './cli/verbs'
 import { type Config, readConfig } from './http/process/config'
 import { withoutSecretsIn } from './http/secrets'
 import { nodeFault, packageVersion } from './http/version'
 import { RecentnError } from './shared/errors'
+import { clearInterval, setInterval } from './shared/platform'
 import { openStore } from './store/open'
 
 interface DatabaseFlags {
@@ -90,15 +87,21 @@ held on recentn's tables (the user needs PROCESS for it, and on MySQL SELECT on 
 connections, and whether the server is read-only or part of a cluster. Exits with 1 when something is wrong.
 `
 
+const EXIT_CODES = `
+Exit codes: 0 done, 1 failed, 2 used wrongly, 3 not found, 4 not reachable.
+`
+
 export function program(): Command {
   const root = new Command('recentn')
     .description('The last N of everything, work queues and change feeds, on the SQL database you already run.')
     .version(packageVersion())
+    .exitOverride()
     .configureOutput({
       outputError: (text, write) => write(withoutSecretsIn(withoutValue(text))),
     })
     .showHelpAfterError('(add --help for the arguments and options)')
     .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 100, 120) })
+    .addHelpText('after', EXIT_CODES)
   root
     .command('serve')
     .summary('run the HTTP server')
@@ -115,11 +118,7 @@ export function program(): Command {
     .addOption(databaseOption())
     .addHelpText('after', MIGRATE_DETAILS)
     .action(migrate)
-  const kit = { databaseOption, configOf: databaseConfig }
-  addQueuesCommand(root, kit)
-  addGroupsCommand(root, kit)
-  addFeedsCommand(root, kit)
-  addSchedulesCommand(root, kit)
+  addNouns(root, { databaseOption, configOf: databaseConfig })
   addKeysCommand(root, databaseOption, databaseConfig)
   addBackupCommands(root, databaseOption, databaseConfig)
   root
@@ -152,24 +151,55 @@ function sentenceOf(error: unknown): string {
   return foreseen ? withCause(error) : (error.stack ?? error.message)
 }
 
-/** Runs a command: `args` as the shell gives them. Its errors are written, and make the exit code 1. */
+function complain(text: string): void {
+  process.stderr.write(`recentn: ${withoutSecretsIn(text)}\n`)
+}
+
+/** 1 failed, 2 used wrongly, 3 not found, 4 not reachable. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (!(error instanceof RecentnError)) return 1
+  const { code, status } = error
+  if (code.endsWith('_not_found') || (status === 404 && code === 'invalid_input')) return 3
+  if (code === 'invalid_input' || code === 'malformed_json') return 2
+  return code === 'unreachable' || code === 'database_unavailable' ? 4 : 1
+}
+
+const NPX_CHECK_MS = 250
+
+/**
+ * A signal to npx ends npx and the shell between, but does not reach this process: the server would continue, and keep its
+ * port. So the end of that shell becomes a SIGTERM for this process. Does nothing if npx has not started it.
+ */
+function endWithNpx(): void {
+  if (process.env.npm_command !== 'exec') return
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    process.kill(process.pid, 'SIGTERM')
+  }, NPX_CHECK_MS)
+  timer.unref()
+}
+
+/** Runs a command: `args` as the shell gives them. Its errors are written, and set the exit code. */
 export async function main(args: readonly string[], root = program()): Promise<void> {
   try {
     await root
       .hook('preAction', (_root, command) => {
         const fault = nodeFault()
-        if (fault !== null) process.stderr.write(`recentn: ${fault}\n`)
-        if (command.name() === 'serve') endWithNpx(process.env)
-      })
-      // A reader that closes the pipe early, such as `head`, is not an error; a server goes on without a reader.
-      .hook('preAction', (_root, command) => {
-        if (command.name() === 'serve') return
+        if (fault !== null) complain(fault)
+        if (command.name() === 'serve') return endWithNpx()
+        // A reader that closes the pipe early, such as `head`, is not an error; a server continues without a reader.
         process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+        process.removeAllListeners('warning').on('warning', ({ message }) => complain(message))
       })
       .parseAsync(args, { from: 'user' })
   } catch (error) {
-    process.stderr.write(`recentn: ${withoutSecretsIn(sentenceOf(error))}\n`)
-    process.exitCode = 1
+    process.exitCode = exitCodeOf(error)
+    // Commander has written its own.
+    if (error instanceof CommanderError) return
+    complain(sentenceOf(error))
   }
 }
 

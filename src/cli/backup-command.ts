@@ -5,7 +5,7 @@ import type { Config } from '../http/process/config'
 import { withoutSecretsIn } from '../http/secrets'
 import { backUp, fileOf, restore } from '../store/open'
 import { confirm } from './confirm'
-import { described } from './store-or-server'
+import { described } from './verbs'
 
 interface BackupFlags {
   databaseUrl?: string

@@ -1,7 +1,7 @@
 /** Asks on a terminal before something is deleted. */
 import { createInterface } from 'node:readline/promises'
 import { RecentnError } from '../shared/errors'
-import { printable } from './terminal'
+import { printable } from './printed'
 
 interface Terminal {
   input: NodeJS.ReadableStream & { isTTY?: boolean }
@@ -9,8 +9,8 @@ interface Terminal {
 }
 
 /**
- * Resolves once the user has answered "y" or "yes". Throws `invalid_input` for any other answer, and where there is nobody
- * to ask.
+ * Resolves once the user has answered "y" or "yes". Throws `forbidden` for any other answer, and `invalid_input` where there
+ * is no terminal.
  */
 export async function confirm(
   question: string,
@@ -24,7 +24,7 @@ export async function confirm(
   const ended = new Promise<string>((resolve) => asking.once('close', () => resolve('')))
   try {
     const answer = await Promise.race([asking.question(`${printable(question)} [y/N] `), ended])
-    if (!/^y(es)?$/i.test(answer.trim())) throw new RecentnError('invalid_input', 'nothing was deleted')
+    if (!/^y(es)?$/i.test(answer.trim())) throw new RecentnError('forbidden', 'nothing was deleted')
   } finally {
     asking.close()
   }

@@ -11,7 +11,7 @@ import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'
 import { feeds, queues, schedules } from './doctor-work'
 import { type Check, type CheckResult, type Finding, tableOf } from './finding'
-import { jsonLine, printable } from './terminal'
+import { jsonLine, printable } from './printed'
 
 const FIXES: Partial<Record<ErrorCode, string>> = {
   schema_too_new: 'use a newer recentn',
@@ -163,5 +163,5 @@ export function findingsText(findings: readonly Finding[]): string {
 
 /** For programs. */
 export function findingsJson(findings: readonly Finding[]): string {
-  return jsonLine({ findings })
+  return jsonLine(JSON.stringify({ findings }))
 }

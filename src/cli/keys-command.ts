@@ -1,14 +1,14 @@
 /** `recentn keys`: makes, lists and revokes API keys. A key is printed once, to standard output only. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { partsOf, SCOPES } from '../fields/keys'
+import { SCOPES } from '../fields/keys'
 import type { Config } from '../http/process/config'
 import { withoutSecretsIn } from '../http/secrets'
 import { RecentnError } from '../shared/errors'
 import type { Scope } from '../shared/key-types'
 import { openStore } from '../store/open'
 import type { Store, StoreKeys } from '../store/types'
-import { described } from './store-or-server'
-import { jsonLine, printable } from './terminal'
+import { jsonLine, printable } from './printed'
+import { described } from './verbs'
 
 type ListedKey = Awaited<ReturnType<StoreKeys['list']>>['keys'][number]
 
@@ -42,7 +42,7 @@ Examples:
 `
 
 const REVOKE_DETAILS = `
-Every process refuses the key within 5 seconds; its streams and waiting requests end. Exit code 1 if there is no such key.
+Every process refuses the key within 5 seconds; its streams and waiting requests end. Exit code 3 if there is no such key.
 `
 
 /** `configOf` reads the environment and `--database-url`. */
@@ -69,10 +69,7 @@ export function addKeysCommand(
     .option('--json', 'print them as JSON')
     .action((flags: KeysFlags) => withStore(configOf(flags), false, (store) => list(store, flags)))
   described(keys, 'revoke', 'revoke a key')
-    .argument(
-      '<id>',
-      'as "recentn keys list" shows it: the part of the key between rk_ and the next _; or the whole key',
-    )
+    .argument('<id>', 'as "recentn keys list" shows it: the part of the key between rk_ and the next _')
     .addOption(databaseOption())
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', REVOKE_DETAILS)
@@ -95,7 +92,7 @@ async function withStore(
 
 async function create(store: Store, { label, scope: scopes, prefix, json }: CreateFlags): Promise<void> {
   const created = await store.keys.create({ label, scopes, prefix })
-  process.stdout.write(json ? jsonLine(created) : `${created.key}\n`)
+  process.stdout.write(json ? jsonLine(JSON.stringify(created)) : `${created.key}\n`)
   if (json) return
   const confined = prefix === undefined ? '' : `, names that begin with ${JSON.stringify(prefix)}`
   process.stderr.write(
@@ -113,7 +110,7 @@ async function list({ keys }: Store, { json }: KeysFlags): Promise<void> {
     after = page.nextAfter
   }
   all.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
-  if (json) process.stdout.write(jsonLine({ keys: all }))
+  if (json) process.stdout.write(jsonLine(JSON.stringify({ keys: all })))
   else process.stdout.write(all.length === 0 ? 'There are no keys.\n' : all.map(keyText).join(''))
 }
 
@@ -126,12 +123,13 @@ function keyText({ id, label, scopes, prefix, createdAt, lastUsedAt, revokedAt }
   return `${id}  ${printable(label)}\n${' '.repeat(18)}${facts}\n`
 }
 
-async function revoke({ keys }: Store, given: string, { json }: KeysFlags): Promise<void> {
-  const id = partsOf(given)?.id ?? given
+async function revoke({ keys }: Store, id: string, { json }: KeysFlags): Promise<void> {
   if (!(await keys.revoke(id))) {
-    throw new RecentnError('not_found', 'there is no key with this id ("recentn keys list" shows them)')
+    throw new RecentnError('invalid_input', 'there is no key with this id ("recentn keys list" shows them)', {
+      status: 404,
+    })
   }
-  process.stdout.write(json ? jsonLine({ id, revoked: true }) : `The key ${id} is revoked\n`)
+  process.stdout.write(json ? jsonLine(JSON.stringify({ id, revoked: true })) : `The key ${id} is revoked\n`)
 }
 
 function oneMoreScope(text: string, before: Scope[] | undefined): Scope[] {

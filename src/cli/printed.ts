@@ -1,62 +1,67 @@
 /**
- * What a command for operators answers: JSON as the REST route has it, or a table of the same. The columns of a table are
- * paths in that JSON, so that both have the same names.
+ * What commands write: for programs the answer of the REST route as it is, for people tables and facts of the same. The columns
+ * of a table are paths in that JSON, so that both have the same names. Values are cut out of its text, which keeps numbers.
  */
-import { printable } from './terminal'
+import { elementStarts, memberStart, valueSource } from '../http/input/json-source'
+import { withoutSecretsIn } from '../http/secrets'
 
-export interface Printed {
-  /** Written by `JSON.stringify`. */
-  json: unknown
-  /** For people: rows of a table, facts, or a sentence. */
-  show: TableView | 'facts' | { sentence: string }
-  /** For people, on standard error: how to go on. */
-  note?: string | undefined
+/** Controls, line and paragraph separators, and what is not seen: marks that turn the direction of text, for example. */
+const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** Escapes control characters: text from a log or a server must not control the terminal, nor show another order. */
+export function printable(text: string): string {
+  return text.replace(CONTROL, (character) => {
+    const code = character.codePointAt(0) as number
+    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`
+  })
 }
 
-interface TableView {
-  /** The field of the JSON that has the rows. */
-  rows: string
-  columns: readonly string[]
-  none: string
+/** A line of JSON, given as its text. `JSON.stringify` escapes only the first of two ranges of control characters. */
+export function jsonLine(text: string): string {
+  return `${text.replace(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)}\n`
 }
 
 /** Longer texts are cut in tables. */
 const MAX_CELL = 60
 
-export function printedText({ json, show }: Printed): string {
-  if (typeof show === 'object' && 'sentence' in show) return `${printable(show.sentence)}\n`
-  const plain = JSON.parse(JSON.stringify(json))
-  if (show === 'facts') return lines(factsOf(plain))
-  const rows: unknown[] = plain[show.rows]
-  return rows.length === 0 ? `${show.none}\n` : tableText(rows, show.columns)
-}
-
-function tableText(rows: readonly unknown[], columns: readonly string[]): string {
-  const cells = rows.map((row) => columns.map((path) => cellText(at(row, path), MAX_CELL)))
+/** A table of the rows in the member `rows`; without headings for a further page. */
+export function tableText(text: string, rows: string, columns: readonly string[], hasHeadings: boolean): string {
+  const starts = elementStarts(text, memberStart(text, 0, rows))
+  if (starts.length === 0) return hasHeadings ? `There are no ${rows}.\n` : ''
+  const cells = starts.map((start) => columns.map((path) => cellText(sourceAt(text, start, path), MAX_CELL)))
   const isNumber = columns.map((_, i) => cells.every((row) => /^(\d+|-)$/.test(row[i] as string)))
-  const headings = columns.map((path) => path.slice(path.lastIndexOf('.') + 1))
-  return lines([headings, ...cells], isNumber)
+  const headings = columns.map((path) => path.slice(path.lastIndexOf('.') + 1).replace('#', ''))
+  return lines(hasHeadings ? [headings, ...cells] : cells, isNumber)
 }
 
-function at(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((inner, name) => (inner as Record<string, unknown>)[name], value)
+/** The JSON of a path in the object at `start`; with `#` at its end the number of elements. */
+function sourceAt(text: string, start: number, path: string): string {
+  const [names = '', counted] = path.split('#')
+  const at = names.split('.').reduce((inner, name) => memberStart(text, inner, name), start)
+  return counted === undefined ? valueSource(text, at) : String(elementStarts(text, at).length)
 }
 
-/** Every field by its path, with those of objects within; of a list, how many it has. */
-function factsOf(value: object, before = ''): [string, string][] {
-  return Object.entries(value).flatMap(([name, field]) => {
-    const isInner = typeof field === 'object' && field !== null && !Array.isArray(field) && !OPAQUE.has(name)
-    if (isInner) return factsOf(field, `${before}${name}.`)
-    return [[before + name, cellText(Array.isArray(field) && !OPAQUE.has(name) ? field.length : field)]]
+/** Every field of an object by its path, with those of what is in it. */
+export function factsText(text: string): string {
+  return lines(factsOf(text, JSON.parse(text), 0, ''))
+}
+
+function factsOf(text: string, value: object, start: number, before: string): [string, string][] {
+  const starts = Array.isArray(value) ? elementStarts(text, start) : null
+  return Object.entries(value).flatMap(([name, field]): [string, string][] => {
+    const at = starts === null ? memberStart(text, start, name) : (starts[Number(name)] as number)
+    if (typeof field === 'object' && field !== null && !OPAQUE.has(name))
+      return factsOf(text, field, at, `${before}${name}.`)
+    return [[before + name, cellText(valueSource(text, at))]]
   })
 }
 
 /** JSON of the users', which is shown as it is. */
 const OPAQUE = new Set(['body', 'payload', 'value', 'attributes'])
 
-function cellText(value: unknown, max = Number.POSITIVE_INFINITY): string {
-  if (value === null) return '-'
-  const text = printable(typeof value === 'string' ? value : JSON.stringify(value))
+function cellText(source: string, max = Number.POSITIVE_INFINITY): string {
+  if (source === 'null') return '-'
+  const text = printable(withoutSecretsIn(source.startsWith('"') ? JSON.parse(source) : source))
   return text.length > max ? `${text.slice(0, max - 1)}…` : text
 }
 

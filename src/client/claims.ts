@@ -6,8 +6,8 @@
  */
 import { mayHaveKilled } from '../shared/failures'
 import type { Faults } from '../shared/faults'
+import type { Message } from '../shared/queue-types'
 import type { WorkSource } from './loops'
-import type { Message } from './wire'
 
 /** The pause after an extension that failed. */
 const RETRY_MS = 500

@@ -2,6 +2,7 @@
 
 import { ConsumerLoop } from '../shared/consumer'
 import { type CursorMove, storedCursor } from '../shared/cursor-steps'
+import type { Change } from '../shared/feed-types'
 import type { FeedCalls } from './feeds'
 import * as loops from './loops'
 import { aFunction } from './options'
@@ -31,7 +32,7 @@ export function startConsumer(
     },
     store: async (cursor: bigint, move: CursorMove) => (await feeds.moveCursor(feed, consumer, cursor, move)).cursor,
   }
-  return new ConsumerLoop<loops.Change>(source, names, handler, options, {
+  return new ConsumerLoop<Change>(source, names, handler, options, {
     backoff: loops.pausesOf(options.backoff),
     repeat: loops.repeat,
     patienceOf: loops.checkedPatience,

@@ -2,6 +2,7 @@
 
 import { Pauses } from '../shared/backoff'
 import type { Faults } from '../shared/faults'
+import type { Change } from '../shared/feed-types'
 import type {
   ConsumeContext,
   ConsumeHandlingOptions,
@@ -9,13 +10,13 @@ import type {
   WorkContext,
   WorkHandlingOptions,
 } from '../shared/handling-shapes'
+import type { Extended, ExtendOptions, Message, ReceiveOptions } from '../shared/queue-types'
 import { invalidInput, type RecentnError } from '../shared/recentn-error'
 import type { Running, StopOptions } from '../shared/running'
 import { schemaFault } from '../shared/schema'
 import type { SettleSource } from '../shared/settle-batch'
 import { aFunction, type OptionRule, refuseFaults } from './options'
 import { LONGEST_TIMER_MS, pause } from './retry'
-import type { Extend, ExtendedReceipts, Message, Receive, Changes as WireChanges } from './wire'
 
 export type { ConsumeContext, Running, StopOptions, WorkContext }
 
@@ -30,11 +31,6 @@ export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body, M
   concurrency?: number | undefined
 }
 
-/** An entry as a consumer sees it: its latest value, or that it was deleted. */
-export type Change<Value = unknown> = Omit<WireChanges['changes'][number], 'value' | 'deleted'> &
-  ({ deleted: false; value: Value } | { deleted: true; value: null })
-export type Changes<Value = unknown> = Omit<WireChanges, 'changes'> & { changes: Change<Value>[] }
-
 /** Gets 1 to `limit` changes, in the order of their sync ids. Resolving stores the cursor; throwing repeats the call after a backoff. */
 export type ConsumeHandler<Value = unknown> = (
   changes: Change<Value>[],
@@ -45,12 +41,12 @@ export type ConsumeOptions<Value = unknown> = ConsumeHandlingOptions<Value, Chan
 
 /** The calls that a worker makes: those of `QueueCalls`. */
 export interface WorkSource extends SettleSource {
-  receive(queue: string, options: Receive & { signal: AbortSignal }): Promise<Message[]>
+  receive(queue: string, options: ReceiveOptions & { signal: AbortSignal }): Promise<Message[]>
   extendMany(
     queue: string,
     handles: readonly string[],
-    how: Pick<Extend, 'visibilityTimeoutSeconds'> & { timeoutSeconds: number },
-  ): Promise<ExtendedReceipts>
+    how: ExtendOptions & { timeoutSeconds: number },
+  ): Promise<Extended>
 }
 
 export function whole(min: number, max: number): OptionRule {

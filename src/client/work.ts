@@ -6,6 +6,7 @@
  */
 
 import { Faults } from '../shared/faults'
+import type { Message } from '../shared/queue-types'
 import type { RecentnError } from '../shared/recentn-error'
 import { Stoppable, surrounded } from '../shared/running'
 import { parsing } from '../shared/schema'
@@ -14,7 +15,6 @@ import { Claim, Claims } from './claims'
 import * as loops from './loops'
 import { aFunction } from './options'
 import { mayPass, pause } from './retry'
-import type { Message } from './wire'
 
 const WAIT_SECONDS = 20
 /** After an empty answer that took no longer than this, the next receive waits as long. */

@@ -1,4 +1,6 @@
 /** The frame of every page: navigation, the key, and the focus, which moves to the heading of the page that is opened. */
+import './styles/all.css'
+import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { link, type PageAddress, usePageAddress } from './address'
 import { FeedPage } from './feed-page'
@@ -66,7 +68,7 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
   )
 }
 
-export function App() {
+function App() {
   const address = usePageAddress()
   const main = useRef<HTMLElement>(null)
   useHeadingFocus(main, address.parts.join('/'))
@@ -147,3 +149,6 @@ function Ring() {
     </svg>
   )
 }
+
+const root = document.getElementById('app')
+if (root !== null) render(<App />, root)

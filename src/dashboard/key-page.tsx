@@ -1,5 +1,5 @@
 /** The page of the API key: which one is used, what it may do, and the form for another one. */
-import { KeyForm } from './key-form'
+import { KeyForm } from './form'
 import { useAccess } from './may'
 import { Name } from './parts'
 import { keyName, session, useKey } from './session'

@@ -2,11 +2,10 @@
 
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { PeekedMessage } from '../client/wire'
+import type { PeekedMessage, QueueStatus } from '../shared/queue-types'
 import { ActionResult, useAction } from './action'
 import { link } from './address'
 import { ask } from './api'
-import { isDeadLetter } from './dead-letters'
 import { AdminButton, ReadOnlyNote } from './may'
 import { Ask, Badge, Fact, Loaded, LoadState, Name, NameLink, Num, PageHead, TimeFacts } from './parts'
 import { usePolled } from './polled'
@@ -167,4 +166,13 @@ function Remove({ queue, id }: { queue: string; id: bigint }) {
       )}
     </div>
   )
+}
+
+/**
+ * Whether a message died in another queue. That queue may be gone, or hidden from the key, and no queue may name this one
+ * as its dead-letter queue any more. A message that was never received has not died.
+ */
+function isDeadLetter(message: PeekedMessage, { isDeadLetterQueue }: QueueStatus): boolean {
+  const { state, deadLetterFrom, lastReceivedAt } = message
+  return deadLetterFrom !== null || (isDeadLetterQueue && state !== 'archived' && lastReceivedAt !== null)
 }

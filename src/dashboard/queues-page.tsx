@@ -1,12 +1,11 @@
 /** The queues, by name: their counts, the age of the oldest message, and how many were ready in the last minutes. */
 import * as operations from '../client/operations'
-import type { QueueStatus } from '../client/wire'
+import type { QueueStatus } from '../shared/queue-types'
 import { link } from './address'
 import { ask, type pageQuery } from './api'
-import { countsOf } from './dead-letters'
 import { type Listed, ListPage } from './list-page'
 import { Badge, Cell, NameLink } from './parts'
-import { type CountSample, drawable, record, samplesOf } from './samples'
+import { type CountSample, countsOf, drawable, record, samplesOf } from './samples'
 import { duration } from './time'
 
 async function load(query: ReturnType<typeof pageQuery>, signal: AbortSignal) {

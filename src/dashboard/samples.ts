@@ -1,6 +1,5 @@
 /** The counts of queues while the dashboard was open: kept in this tab, over reloads, for a quarter of an hour. */
-import type { QueueStatus } from '../client/wire'
-import { countsOf } from './dead-letters'
+import type { QueueStatus } from '../shared/queue-types'
 import { session } from './session'
 
 /** The time in milliseconds, and the ready, in-flight and dead messages. Dead letters count as dead. */
@@ -10,6 +9,17 @@ const KEEP_MS = 15 * 60_000
 const MAX_QUEUES = 200
 const LEAST_MS = 1000
 const STORED = 'recentn.samples'
+
+/**
+ * The counts, with dead letters among the dead: every message of a dead-letter queue that is not archived, as the metrics and
+ * `recentn doctor` count.
+ */
+export function countsOf({ isDeadLetterQueue, counts }: QueueStatus): QueueStatus['counts'] {
+  const { ready, inFlight, delayed, blocked, dead, archived } = counts
+  return isDeadLetterQueue
+    ? { ready: 0, inFlight: 0, delayed: 0, blocked: 0, dead: ready + inFlight + delayed + blocked + dead, archived }
+    : counts
+}
 
 const samples = new Map<string, CountSample[]>(load())
 

@@ -1,5 +1,5 @@
 /** The API key that the user typed: it is kept in this tab, and is gone when the tab is closed. */
-import { useFollowed } from './followed'
+import { useFollowed } from './address'
 
 const STORED = 'recentn.key'
 

@@ -103,7 +103,7 @@ export function handlerOf(route: Route, { store, guard, bound }: Shared, options
   }
 }
 
-function answerOf(given: Answer | string): Answer {
+export function answerOf(given: Answer | string): Answer {
   return typeof given === 'string' ? { status: 200, body: given } : given
 }
 
@@ -131,6 +131,9 @@ function aboutOf(route: Route, { input, refusal }: ReadInput): readonly Subject[
   return ofBody ? [...about, ...ofBody] : about
 }
 
+/** The path parameters, the target and the headers of a request. */
+type RequestHead = Pick<Request, 'params' | 'url' | 'headers'>
+
 /** An input, and why the request is refused if it is not valid. */
 interface ReadInput {
   /** `within` is set later. */
@@ -141,11 +144,12 @@ interface ReadInput {
 /** A body that is left out has no fields, and nor has PHP's `[]`, its empty object. */
 const NO_FIELDS: JsonBody = { value: {}, text: null }
 
-function inputReader(route: Route) {
+/** Reads what a request to the route says: the command line has requests that nobody sent. */
+export function inputReader(route: Route) {
   const isRead = route.method === 'get'
   const readPath = pathReader(route.pathParameters)
   const readQuery = route.ignoresQuery ? () => ({}) : queryReader(route.queryParameters)
-  return (request: Request, body: JsonBody | RecentnError | null): ReadInput => {
+  return (request: RequestHead, body: JsonBody | RecentnError | null): ReadInput => {
     const faults = new FaultList()
     const path = readPath(request.params, faults)
     const query = readQuery(request.url, faults)
@@ -170,7 +174,7 @@ function inputReader(route: Route) {
   }
 }
 
-function lastEventIdOf({ headers }: Request, faults: FaultSink): bigint | undefined {
+function lastEventIdOf({ headers }: RequestHead, faults: FaultSink): bigint | undefined {
   const text = headers['last-event-id'] || undefined
   if (text === undefined) return undefined
   const detail = positionTextFault(text)
@@ -225,12 +229,12 @@ function onlyTag(header: string | undefined): string | undefined {
   return header === undefined ? undefined : ONLY_TAG.exec(header)?.[1]
 }
 
-function isEnsuring({ hasSettings, method }: Route, { headers }: Request): boolean {
+function isEnsuring({ hasSettings, method }: Route, { headers }: RequestHead): boolean {
   return hasSettings === true && method === 'put' && headers['if-none-match']?.trim() === '*'
 }
 
 /** The tag in `If-Match`. A proxy that compresses makes tags weak, and the tag of settings is the same for each encoding. */
-function ifTagOf(route: Route, request: Request, faults: FaultSink): string | undefined {
+function ifTagOf(route: Route, request: RequestHead, faults: FaultSink): string | undefined {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
   if (ifNoneMatch !== undefined && !(isEnsuring(route, request) && ifMatch === undefined)) {
     const detail = 'must be *, of a PUT without If-Match'

@@ -19,10 +19,6 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     means: 'The body of the request is not well-formed JSON, or not UTF-8. Nothing was stored.',
     fix: 'Send one JSON value in UTF-8. The message says where the parser stopped.',
   },
-  not_found: {
-    means: 'The server has no route of this path.',
-    fix: 'Compare the path with the reference. Names in a path must be percent-encoded.',
-  },
   group_not_found: {
     means: 'No group has this name.',
     fix: 'Append an item or put the settings of the group: either creates it.',
@@ -113,34 +109,6 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
       'database has taken over. A consumer that continued from here would miss changes.',
     fix: 'Discard the local copy and read the feed again from cursor 0.',
   },
-  method_not_allowed: {
-    means: 'The path exists, but not with this method.',
-    fix: 'Use a method that the `Allow` header of the answer names.',
-  },
-  unsupported_media_type: {
-    means: 'The body is not JSON by its `Content-Type`.',
-    fix: 'Send the header `Content-Type: application/json`.',
-  },
-  request_timeout: {
-    means: 'Nothing of the request arrived for 15 seconds, or it took too long as a whole. Nothing was stored.',
-    fix: 'Send the request again, on a new connection.',
-  },
-  target_too_long: {
-    means: 'The path and the query together are longer than 16 KiB.',
-    fix: 'Ask for fewer names in one request.',
-  },
-  expectation_failed: {
-    means: 'The request has an `Expect` header other than `100-continue`.',
-    fix: 'Leave the header out.',
-  },
-  headers_too_large: {
-    means: 'The request has more than 1,000 headers, or its headers are longer than 32 KiB together with its target.',
-    fix: 'Send fewer or shorter headers.',
-  },
-  body_too_large: {
-    means: 'The body is larger than the server accepts, 1 MiB unless the server sets another limit.',
-    fix: 'Send fewer items in one request, or raise the limit of the server.',
-  },
   unauthorized: {
     means: 'The request has no API key, or its key is not valid or was revoked.',
     fix: 'Send `Authorization: Bearer rk_…` with a key that is in force.',
@@ -185,11 +153,11 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   schema_missing: {
     means: 'The database has no recentn tables, or they were emptied with the rows that recentn needs.',
-    fix: 'Run `recentn migrate`, or run the exported migrations in your DataSource.',
+    fix: 'Run `recentn migrate`, or run the migrations of `recentn/typeorm` in your DataSource.',
   },
   schema_outdated: {
     means: 'The recentn tables are older than this version of recentn.',
-    fix: 'Run `recentn migrate`, or run the exported migrations in your DataSource.',
+    fix: 'Run `recentn migrate`, or run the migrations of `recentn/typeorm` in your DataSource.',
   },
   schema_too_new: {
     means: 'A newer version of recentn has migrated the tables.',
@@ -218,8 +186,9 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     fix: 'Check the address and the network. Retry a call that is safe to repeat.',
   },
   unexpected_answer: {
-    means: 'Only from the client: the answer is not one of a recentn server, but of a proxy for example.',
-    fix: 'Check `baseUrl`. The message holds the beginning of the answer.',
+    means:
+      "Only from the client: the answer has no code. It is a proxy's, for example, or a refusal that only repeats its HTTP status.",
+    fix: 'Check `baseUrl`. The error has the `status`, and its message the beginning of the answer.',
   },
 }
 
@@ -250,7 +219,8 @@ export function errorsMarkdown(): string {
   return `# Errors\n\n${MARKDOWN_BEGINNING}\n${entries.join('\n')}`
 }
 
-const MARKDOWN_BEGINNING = `Every refusal of the REST interface, of the library and of the client has one of these codes. A running server
+const MARKDOWN_BEGINNING = `Every refusal of the REST interface, of the library and of the client has one of these codes. One that only repeats its HTTP
+status has none, and the type \`about:blank\`: no route, no such method, a body that is too large. A running server
 shows this page at \`/docs/errors\`, and the \`type\` of a problem leads to the entry of its code. The page is made from
 \`src/http/error-reference.ts\` by \`node scripts/errors-page.cjs\`.
 `

@@ -4,8 +4,8 @@ import express, { type ErrorRequestHandler, type Request, type RequestHandler, t
 import { argumentFaults, faultsOf, optionRules, refuse } from '../fields/field'
 import { aFunction, anObject, aStore, option, PER_PREFIX } from '../fields/options'
 import { SIGNAL } from '../fields/rules'
-import { safeStack } from '../shared/error-text'
 import { type Fault, invalidInput, RecentnError } from '../shared/errors'
+import { safeStack } from '../shared/safe-text'
 import type { Store } from '../store/types'
 import { type Access, type Guard, guardOf } from './access'
 import { type DispatchOptions, handlerOf } from './dispatch'
@@ -16,7 +16,7 @@ import { observing, traceOf } from './metrics/traffic'
 import { NameBound } from './name-bounds'
 import { openApiDocument } from './openapi/document'
 import { errorsPage } from './output/pages'
-import { ERRORS_PATH, isFault, sendProblem, toRecentnError } from './output/problem'
+import { ERRORS_PATH, isFault, StatusError, sendProblem, toRecentnError } from './output/problem'
 import { deliverKept } from './output/sending'
 import { giveRequestId, requestIdOf } from './request-id'
 import type { Method, Route } from './route'
@@ -39,7 +39,8 @@ import { packageVersion } from './version'
 
 export type { Access, AccessAnswer, AccessFunction } from './access'
 
-const TARGET_TOO_LONG = `The path and the query may have at most ${MAX_TARGET_LENGTH} characters`
+export const targetTooLong = () =>
+  new StatusError(414, `The path and the query may have at most ${MAX_TARGET_LENGTH} characters`)
 
 /** `Incoming` is the type of the app's requests: Express 5's, unless a function names another one. */
 export interface RouterOptions<Incoming = Request> extends DispatchOptions {
@@ -116,9 +117,9 @@ export type MountedRouter = (
 
 type GuardedOptions = Omit<RouterOptions, 'access'> & { guard: Guard; isDocumentGuarded?: boolean }
 
-/** Throws `target_too_long`, and `invalid_input` for a target that has other characters than visible ASCII. */
+/** Throws a `StatusError` (414), and `invalid_input` for a target that has other characters than visible ASCII. */
 export function checkTarget({ originalUrl, url }: Request): void {
-  if (originalUrl.length > MAX_TARGET_LENGTH) throw new RecentnError('target_too_long', TARGET_TOO_LONG)
+  if (originalUrl.length > MAX_TARGET_LENGTH) throw targetTooLong()
   // Node decodes other bytes than ASCII as Latin-1: a name would silently become another one.
   if (/[^\x21-\x7e]/.test(url)) throw new RecentnError('invalid_input', 'The path must be percent-encoded')
 }
@@ -133,7 +134,7 @@ export function addRoutes(router: Router, store: Store, options: GuardedOptions,
   register(router, '/openapi.json', [['get', documentHandler(options, routes)]])
   register(router, ERRORS_PATH, [['get', errorsPage()]])
   router.use('/v1', () => {
-    throw new RecentnError('not_found', 'No route has this path. Write a slash inside a name as %2F')
+    throw new StatusError(404, 'No route has this path. Write a slash inside a name as %2F')
   })
 }
 
@@ -181,10 +182,7 @@ export function register(
     const trace = traceOf(response)
     if (trace) trace.route = template
     if (request.method === 'OPTIONS') response.status(204).setHeader('Allow', allow).end()
-    else
-      sendProblem(response, new RecentnError('method_not_allowed', `The resource knows only ${allow}`), {
-        Allow: allow,
-      })
+    else sendProblem(response, new StatusError(405, `The resource knows only ${allow}`), { Allow: allow })
   })
 }
 

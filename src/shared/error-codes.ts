@@ -13,7 +13,6 @@ export interface ErrorKind {
 export const ERRORS = {
   invalid_input: { status: 400, title: 'The input is not valid' },
   malformed_json: { status: 400, title: 'The body is not well-formed JSON' },
-  not_found: { status: 404, title: 'There is no such resource' },
   group_not_found: { status: 404, title: 'There is no such group' },
   item_not_found: { status: 404, title: 'There is no such item in the window of the group' },
   policy_not_found: { status: 404, title: 'There is no such policy' },
@@ -33,13 +32,6 @@ export const ERRORS = {
   entry_not_found: { status: 404, title: 'The feed has no such entry' },
   consumer_not_found: { status: 404, title: 'The feed has no such consumer' },
   cursor_expired: { status: 410, title: 'Changes after the cursor are no longer known: start over at 0' },
-  method_not_allowed: { status: 405, title: 'The resource does not know this method' },
-  unsupported_media_type: { status: 415, title: 'The body must be application/json' },
-  request_timeout: { status: 408, title: 'The request did not arrive in time' },
-  target_too_long: { status: 414, title: 'The path and the query are too long' },
-  expectation_failed: { status: 417, title: 'The server does not do what the Expect header asks for' },
-  headers_too_large: { status: 431, title: 'The headers are too long, or too many' },
-  body_too_large: { status: 413, title: 'The body is over the limit' },
   unauthorized: { status: 401, title: 'Credentials are missing or not valid' },
   forbidden: { status: 403, title: 'This is not allowed' },
   overloaded: { status: 429, title: 'Too many pending requests: retry later' },
@@ -59,18 +51,17 @@ export const ERRORS = {
   misuse: { status: 500, title: 'The program uses the store in a way that cannot work' },
   internal: { status: 500, title: 'Internal error' },
   unreachable: { status: 503, title: 'No answer came from the server' },
-  unexpected_answer: { status: 502, title: 'The answer is not one of a recentn server' },
+  unexpected_answer: { status: 502, title: 'The answer has no code of a recentn server' },
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** The codes that only the client has. */
+/** The codes that only the client has. `unexpected_answer` is that of every refusal without a code: its `status` says which. */
 export type ClientErrorCode = 'unreachable' | 'unexpected_answer'
 
 /** The codes that only a server answers. */
 type ServerErrorCode =
   | 'malformed_json'
-  | 'not_found'
   | 'group_not_found'
   | 'item_not_found'
   | 'policy_not_found'
@@ -79,13 +70,6 @@ type ServerErrorCode =
   | 'too_many'
   | 'entry_not_found'
   | 'consumer_not_found'
-  | 'method_not_allowed'
-  | 'unsupported_media_type'
-  | 'request_timeout'
-  | 'target_too_long'
-  | 'expectation_failed'
-  | 'headers_too_large'
-  | 'body_too_large'
   | 'unauthorized'
   | 'forbidden'
   | 'draining'

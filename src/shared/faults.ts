@@ -4,8 +4,8 @@
  * thousand lines; without an `onError` also each kind of the handlers' once until a handler succeeds. Browsers load
  * this file too.
  */
-import { errorText, safeText } from './error-text'
-import { RecentnError } from './recentn-error'
+import { errorText } from './error-text'
+import { known, RecentnError } from './recentn-error'
 
 /** Maximum kinds of a handler's errors that are warned of until one succeeds: texts with ids in them would be endless. */
 const MAX_KINDS = 10
@@ -36,7 +36,7 @@ export class Faults<T> {
     if (this.#reported.has(kind)) return
     this.#reported.add(kind)
     if (this.options.onError) this.#report(error)
-    else warn(`recentn could not ${this.options.what}: ${safeText(error)}`, this.#code)
+    else warn(`recentn could not ${this.options.what}: ${known.textOf(error)}`, this.#code)
   }
 
   answered(): void {

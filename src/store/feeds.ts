@@ -3,7 +3,7 @@
  * publishers and consumers. What runs inside a transaction is a repository without them.
  */
 import type { Session } from '../database/engine'
-import type { Table } from '../database/table'
+import type { Table } from '../database/user-tables/table'
 import type { Admission } from '../kit/admission'
 import { LongPoll } from '../kit/long-poll'
 import { SharedRunner } from '../kit/runner'
@@ -18,12 +18,13 @@ import { FeedRepository, type FeedWaits } from '../repositories/feeds/repository
 import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
 import { asked, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { marks } from '../repositories/writers'
+import { feedHandle, filled } from '../shared/handles'
 import { delay } from '../shared/platform'
 import { type StoreConsumer, startConsumer } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import { Publishing } from './publisher/publishing'
 import { StartedWork } from './running'
-import type { StoreFeeds } from './types'
+import type { Store, StoreFeedHandle, StoreFeeds } from './types'
 import type { WorkCounts } from './work-counts'
 
 export interface FeedsOptions {
@@ -94,6 +95,16 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     },
   }
 }
+
+export const feedHandleOn: (feeds: StoreFeeds, ...given: Parameters<Store['feed']>) => StoreFeedHandle<never> = (
+  feeds,
+  name,
+  options,
+) =>
+  Object.assign(feedHandle<StoreFeedHandle<never>>(feeds, name, options, ' publish consume'), {
+    follow: async (target: FollowTarget<FollowedRow>, how: unknown) =>
+      feeds.follow(target, filled(how, 'feed', name) as FollowOptions),
+  })
 
 /** The least time between two looks at the last sync ids. */
 const LOOK_MS = 20

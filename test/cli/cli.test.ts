@@ -28,7 +28,7 @@ describe('recentn', () => {
     [['serve', '--port', '99999'], /PORT: must be a whole number/],
   ])('refuses %j without a stack', async (args, said) => {
     const ran = await run(args, { cwd: folder.path })
-    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran).toMatchObject({ code: 2, stdout: '' })
     expect(ran.stderr).toMatch(said)
     expect(ran.stderr).not.toMatch(/\n +at /)
     expect(existsSync(join(folder.path, 'data'))).toBe(false)

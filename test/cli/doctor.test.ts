@@ -40,7 +40,7 @@ describe('recentn migrate and doctor on sqlite', () => {
     const doctor = await run(['doctor', '--database-url', url])
     expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(said) })
     const migrated = await run(['migrate'], { env: { DATABASE_URL: url } })
-    expect(migrated).toMatchObject({ code: 1, stderr: expect.stringMatching(said) })
+    expect(migrated).toMatchObject({ code: 4, stderr: expect.stringMatching(said) })
     expect(doctor.stdout + migrated.stderr).not.toMatch(/nobody|secret/)
   })
 

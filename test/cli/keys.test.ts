@@ -45,7 +45,7 @@ describe('recentn keys', () => {
     [['frobnicate'], /unknown command/],
   ])('refuses %j without a stack', async (args, said) => {
     const ran = await keys(freshUrl(), ...args)
-    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran).toMatchObject({ code: 2, stdout: '' })
     expect(ran.stderr).toMatch(said)
     expect(ran.stderr).not.toMatch(/\n +at /)
   })
@@ -81,7 +81,7 @@ describe('recentn keys', () => {
     const made = JSON.parse((await keys(url, 'create', '--label', 'one', '--scope', 'admin', '--json')).stdout)
     expect(`${made.key}\n`).toMatch(KEY)
     await keys(url, 'create', '--label', 'two', '--scope', 'queue', '--prefix', 'a')
-    const revoked = await keys(url, 'revoke', made.key)
+    const revoked = await keys(url, 'revoke', made.id)
     expect(revoked).toEqual({ code: 0, stdout: `The key ${made.id} is revoked\n`, stderr: '' })
     expect(await verify(url, made.key)).toBeNull()
     const text = await keys(url, 'list')
@@ -105,7 +105,7 @@ describe('recentn keys', () => {
     const url = freshUrl()
     await keys(url, 'create', '--label', 'l', '--scope', 'read')
     const ran = await keys(url, 'revoke', id)
-    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran).toMatchObject({ code: 3, stdout: '' })
     expect(ran.stderr).toMatch(/^recentn: there is no key with this id .*"recentn keys list"/)
   })
 

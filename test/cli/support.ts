@@ -3,6 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { openStore } from '../../src/store/open'
+import type { Store } from '../../src/store/types'
+import { type RunningServer, startServer } from '../support/processes'
 
 const CLI = resolve(__dirname, '../../dist/src/cli.js')
 
@@ -73,4 +76,30 @@ export function run(args: readonly string[], options: RunOptions & { stdin?: str
 export function temporaryFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'recentn-cli-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** A database, and a running server of it: commands that work on either, as an operator. */
+export function operated() {
+  const folder = temporaryFolder()
+  const databaseUrl = `sqlite:${join(folder.path, 'operated.db')}`
+  const withStore = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
+    const store = await openStore({ url: databaseUrl, sweep: false })
+    return work(store).finally(() => store.close())
+  }
+  let server: RunningServer & { key: string }
+  beforeAll(async () => {
+    const { key } = await withStore(({ keys }) => keys.create({ label: 'operator', scopes: ['admin'] }))
+    server = Object.assign(await startServer({ DATABASE_URL: databaseUrl }), { key })
+  })
+  afterAll(async () => {
+    await server.stop()
+    folder.remove()
+  })
+  return {
+    databaseUrl,
+    withStore,
+    server: () => server,
+    onDatabase: (...args: string[]) => run(args, { env: { DATABASE_URL: databaseUrl } }),
+    onServer: (...args: string[]) => run([...args, '--url', server.url], { env: { RECENTN_KEY: server.key } }),
+  }
 }

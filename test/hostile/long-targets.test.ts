@@ -12,6 +12,6 @@ test.each(['/livez', '/readyz', '/v1/groups', '/v1/items', '/openapi.json', '/no
       for (let i = 0; i < 10; i++) answers.push(await rawExchange(attacked.url, request, 10_000))
     })
     expectUnharmed(harm)
-    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 414 .*\r\n[\s\S]*"code":"target_too_long"/)
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 414 .*\r\n[\s\S]*"type":"about:blank"/)
   },
 )

@@ -223,7 +223,7 @@ describe('routes', () => {
   ])('%s is unknown', async (path) => {
     for (const method of ['GET', 'POST']) {
       const answer = await server.request(method, path)
-      expect([answer.status, answer.json.code]).toEqual([404, 'not_found'])
+      expect([answer.status, answer.json.type]).toEqual([404, 'about:blank'])
     }
   })
 
@@ -241,7 +241,7 @@ describe('routes', () => {
   ])('%s knows %s', async (path, allow) => {
     for (const method of ['TRACE', ...['PATCH', 'POST', 'PUT', 'DELETE'].filter((known) => !allow.includes(known))]) {
       const answer = await server.request(method, path)
-      expect([answer.status, answer.json.code, answer.headers.allow]).toEqual([405, 'method_not_allowed', allow])
+      expect([answer.status, answer.json.type, answer.headers.allow]).toEqual([405, 'about:blank', allow])
     }
     const options = await server.request('OPTIONS', path)
     expect([options.status, options.text, options.headers.allow]).toEqual([204, '', allow])

@@ -57,10 +57,10 @@ describe.each(FILES)('%s', (path, type, part) => {
     expect(Number(head.headers['content-length'])).toBeGreaterThan(100)
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const refused = await send(url, method, path, {})
-      expect([refused.status, refused.headers.allow, refused.json.code]).toEqual([
+      expect([refused.status, refused.headers.allow, refused.json.type]).toEqual([
         405,
         'GET, HEAD, OPTIONS',
-        'method_not_allowed',
+        'about:blank',
       ])
     }
     expect((await send(url, 'OPTIONS', path, {})).status).toBe(204)

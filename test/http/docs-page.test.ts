@@ -54,7 +54,7 @@ describe.each(FILES)('%s', (path, type, text) => {
     expect(Number(head.headers['content-length'])).toBeGreaterThan(0)
     expect((await send(server.url, 'OPTIONS', path, {})).headers.allow).toBe('GET, HEAD, OPTIONS')
     const post = await send(server.url, 'POST', path, { json: {} })
-    expect([post.status, post.json.code, post.headers.allow]).toEqual([405, 'method_not_allowed', 'GET, HEAD, OPTIONS'])
+    expect([post.status, post.json.type, post.headers.allow]).toEqual([405, 'about:blank', 'GET, HEAD, OPTIONS'])
   })
 })
 

@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import express from 'express'
-import { createRouter, ERRORS, type ErrorCode, RecentnError } from '../../src'
+import { createRouter, type ErrorCode, RecentnError } from '../../src'
 import * as client from '../../src/client'
 import { errorsMarkdown } from '../../src/http/error-reference'
+import { ERRORS } from '../../src/shared/errors'
 import { ROOT } from '../support/processes'
 import { type Client, memoryStore, send, serving, startApp } from './support/client'
 import { mounted } from './support/mounting'
@@ -25,9 +26,30 @@ async function entryOf(url: string, path: string): Promise<[number, boolean]> {
 }
 
 test('the type of a problem leads to the entry of its code', async () => {
-  for (const path of ['/v1/groups/g', '/v1/groups?limit=x', '/nothing/here', '/v1/nothing', '/v1/groups/%ff/items']) {
+  for (const path of ['/v1/groups/g', '/v1/groups?limit=x', '/v1/groups/%ff/items']) {
     expect([path, await entryOf(server.url, path)]).toEqual([path, [200, true]])
   }
+})
+
+test('a refusal that only repeats its status is about:blank, with the phrase of the status as its title', async () => {
+  for (const path of ['/nothing/here', '/v1/nothing']) {
+    const { status, json } = await send(server.url, 'GET', path, {})
+    expect([status, json]).toEqual([
+      404,
+      {
+        type: 'about:blank',
+        title: 'Not Found',
+        status: 404,
+        detail: expect.any(String),
+        requestId: expect.any(String),
+      },
+    ])
+  }
+  const large = await send(server.url, 'POST', '/v1/items', { json: 'x'.repeat(2 ** 21) })
+  expect(large.json).toMatchObject({ type: 'about:blank', title: 'Payload Too Large', status: 413 })
+  const groups = client.createClient({ baseUrl: server.url }).groups
+  const refused = groups.append('g', { payload: 'x'.repeat(2 ** 21) })
+  await expect(refused).rejects.toMatchObject({ code: 'unexpected_answer', status: 413, message: large.json.detail })
 })
 
 test('the page of the routes has each code that a server answers, with its status', () => {

@@ -203,7 +203,7 @@ describe('paths and queries', () => {
   test.each(['/v1/feeds/', `${FEED}/`, `${FEED}/nothing`, `${FEED}/consumers`, `${ENTRY}/x`])(
     '%s is unknown',
     async (path) => {
-      expect((await server.get(path)).json.code).toBe('not_found')
+      expect((await server.get(path)).json).toMatchObject({ type: 'about:blank', status: 404 })
     },
   )
 })

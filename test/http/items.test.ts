@@ -167,7 +167,7 @@ describe('GET /v1/groups/{group}/items', () => {
     expect((await excluding(7, long)).status).toBe(200)
     expect((await excluding(100, 'x'.repeat(150))).status).toBe(200)
     const answer = await excluding(8, long)
-    expect([answer.status, answer.json.code]).toEqual([414, 'target_too_long'])
+    expect([answer.status, answer.json.type]).toEqual([414, 'about:blank'])
   })
 
   test('answers a group that does not exist with nothing', async () => {

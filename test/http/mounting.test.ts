@@ -65,7 +65,7 @@ describe('where it is mounted', () => {
       const client = await mounted(store, { access: 'anonymous' }, { mount })
       const base = mount === '/' ? '' : mount
       expect((await client.get('/v1/groups')).status).toBe(200)
-      expect((await client.get('/v1/nothing')).json.code).toBe('not_found')
+      expect((await client.get('/v1/nothing')).json).toMatchObject({ type: 'about:blank', status: 404 })
       const { headers } = await client.post(`/v1/groups/${fresh('a/b')}/items`.replace('a/b', 'a%2Fb'), {})
       expect(headers.location).toMatch(`${base}/v1/groups/a%2Fb`)
       expect((await send(client.url, 'GET', String(headers.location), {})).json).toMatchObject({ id: '0' })

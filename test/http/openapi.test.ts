@@ -113,7 +113,7 @@ describe('the OpenAPI document', () => {
         // The answer of a stream has no end.
         const answer = await server.request(isStream ? 'HEAD' : method.toUpperCase(), path)
         expect([method, path, answer.status]).not.toEqual([method, path, 405])
-        expect(answer.json?.code).not.toBe('not_found')
+        expect(answer.json?.type).not.toBe('about:blank')
       }
     }
   })

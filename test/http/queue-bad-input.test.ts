@@ -258,6 +258,6 @@ describe('paths and queries', () => {
   })
 
   test.each(['/v1/queues/', `${QUEUE}/`, `${QUEUE}/nothing`, `${MESSAGES}/1/x`])('%s is unknown', async (path) => {
-    expect((await server.get(path)).json.code).toBe('not_found')
+    expect((await server.get(path)).json).toMatchObject({ type: 'about:blank', status: 404 })
   })
 })

@@ -68,6 +68,6 @@ test('a request has at most 1 MiB, whatever is in it', async () => {
   const path = await made()
   const messages = Array.from({ length: 5 }, () => ({ body: 'x'.repeat(250_000) }))
   const answer = await server.post(`${path}/messages`, { messages })
-  expect([answer.status, answer.json.code]).toEqual([413, 'body_too_large'])
+  expect([answer.status, answer.json.type]).toEqual([413, 'about:blank'])
   expect((await server.post(`${path}/messages`, { messages: messages.slice(1) })).status).toBe(201)
 })

@@ -38,7 +38,7 @@ describe.each(['the process', 'the router in an app'])('%s', (kind) => {
     const since = Date.now()
     await once(socket, 'close')
     expect(Date.now() - since).toBeLessThan(STALL_MS + soonMs())
-    expect(text).toMatch(/^HTTP\/1.1 408 [\s\S]*Connection: close[\s\S]*"code":"request_timeout"/)
+    expect(text).toMatch(/^HTTP\/1.1 408 [\s\S]*Connection: close[\s\S]*"type":"about:blank"/)
   })
 
   test('takes a body that comes slowly', async () => {

@@ -3,7 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { RecentnError } from '../../shared/errors'
 import { clearTimeout, setImmediate, setTimeout } from '../../shared/platform'
-import { HeldBytes, MIB } from '../held-bytes'
+import { StatusError } from '../output/problem'
+import { HeldBytes, MIB } from '../output/sending'
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 
@@ -24,8 +25,7 @@ export interface JsonBody {
 
 /**
  * The JSON body of a request; null when it has none. What a parser of the surrounding app left in `request.body` is used.
- * Throws `body_too_large`, `unsupported_media_type`, `malformed_json`; `request_timeout` where nothing of it comes for
- * `stallMs`; and `overloaded` where the unfinished bodies of the process take too much together.
+ * Throws `malformed_json`, a `StatusError` (408 where nothing of it comes for `stallMs`, 413, 415), and `overloaded` where the unfinished bodies of the process take too much together.
  */
 export async function readJsonBody(
   request: IncomingMessage & { body?: unknown },
@@ -74,27 +74,27 @@ function malformed(detail: string): RecentnError {
 }
 
 function tooLarge(limitBytes: number): RecentnError {
-  return new RecentnError('body_too_large', `The body may have at most ${limitBytes} bytes`)
+  return new StatusError(413, `The body may have at most ${limitBytes} bytes`)
 }
 
 function checkMediaType({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new RecentnError('unsupported_media_type', 'The body must not be compressed')
+    throw new StatusError(415, 'The body must not be compressed')
   }
   const coding = headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    throw new RecentnError('unsupported_media_type', 'The body must have no transfer coding but chunked')
+    throw new StatusError(415, 'The body must have no transfer coding but chunked')
   }
   if (headers['content-type'] === 'application/json') return
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';')
   if (type.trim().toLowerCase() !== 'application/json') {
-    throw new RecentnError('unsupported_media_type', 'The body must have the header "Content-Type: application/json"')
+    throw new StatusError(415, 'The body must have the header "Content-Type: application/json"')
   }
   for (const parameter of parameters) {
     const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1]?.toLowerCase()
     if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
-      throw new RecentnError('unsupported_media_type', 'The body must be in UTF-8')
+      throw new StatusError(415, 'The body must be in UTF-8')
     }
   }
 }
@@ -125,7 +125,7 @@ function readBytes(request: IncomingMessage, limitBytes: number, stallMs: number
       reject(errorOf())
     }
     const gone = () => fail(() => new SenderGone())
-    const stalled = setTimeout(fail, stallMs, () => new RecentnError('request_timeout', 'The body stopped arriving'))
+    const stalled = setTimeout(fail, stallMs, () => new StatusError(408, 'The body stopped arriving'))
     request.on('data', (chunk: Buffer) => {
       if (isOver) return
       stalled.refresh()

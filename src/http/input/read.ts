@@ -7,7 +7,8 @@ import { validateSync } from 'class-validator'
 import { type DtoClass, escaped, type Field, type Judged } from '../../fields/field'
 import { unknownDetail } from '../../fields/nearest'
 import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../shared/errors'
-import { JsonText, jsonFault } from '../../shared/json'
+import { JsonText } from '../../shared/json'
+import { jsonFault } from '../../shared/json-faults'
 import { componentName, type DtoMember, isObject, membersOf, type Together, togetherOf } from '../dto/dto'
 import type { BodyReader } from '../route'
 import type { JsonBody } from './body'
@@ -17,7 +18,7 @@ type JsonObject = Record<string, unknown>
 
 /** A body of a route's, as its DTO says. */
 export function bodyOf<D extends Judged>(dto: DtoClass<D>, example: unknown): BodyReader<D> {
-  return { schema: componentName(dto), example, read: (body, faults) => readBody(dto, body, faults) }
+  return { schema: componentName(dto), example, dto, read: (body, faults) => readBody(dto, body, faults) }
 }
 
 /** The DTO of a body. Where there are faults, they are added, and what is read is not to be used. */

@@ -94,7 +94,7 @@ export class HttpCounts implements Observer {
 
   ended({ request, route, isStream, problem }: Trace, status: number, durationMs: number): void {
     this.inFlight--
-    const method = problem === 'method_not_allowed' ? OTHER : (request.method ?? OTHER)
+    const method = status === 405 ? OTHER : (request.method ?? OTHER)
     const counts = this.#of(route ?? UNKNOWN, method)
     counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
     if (!isStream) counts.durations.add(durationMs / 1000)

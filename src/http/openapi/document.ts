@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document, made from the route tables. */
+import { STATUS_CODES } from 'node:http'
 import { ERRORS, type ErrorCode } from '../../shared/errors'
 import type { Parameters, RequestParameter } from '../input/parameters'
 import { problemType } from '../output/problem'
@@ -9,23 +10,17 @@ type Json = Record<string, unknown>
 
 const DESCRIPTION =
   'The last N of everything: bounded recent activity per group, work queues, and feeds. Ids, totals and cursors are ' +
-  'decimal strings, because they are 64 bits wide or more. Names in a path are percent-encoded. Every refusal is an RFC 9457 problem whose `code` is stable.'
+  'decimal strings, because they are 64 bits wide or more. Names in a path are percent-encoded. Every refusal is an RFC 9457 problem, whose `code` is stable.'
 
 /** Codes that any route may answer; those of a body and of parameters are added where there are any. */
-const COMMON: readonly ErrorCode[] = [
-  'unauthorized',
-  'forbidden',
-  'target_too_long',
-  'overloaded',
-  'internal',
-  'database_unavailable',
-]
-const OF_BODIES: readonly ErrorCode[] = [
-  'malformed_json',
-  'request_timeout',
-  'body_too_large',
-  'unsupported_media_type',
-]
+const COMMON: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'overloaded', 'internal', 'database_unavailable']
+/** Statuses whose problems have no code: of any route, and of one with a body. */
+const BLANK: Readonly<Record<number, string>> = { 414: 'The path and the query are too long.' }
+const BLANK_OF_BODIES: typeof BLANK = {
+  408: 'The body did not arrive in time.',
+  413: 'The body is over the limit.',
+  415: 'The body must be application/json.',
+}
 
 export function openApiDocument(routes: readonly Route[], version: string, serverUrl: string): Json {
   const paths: Record<string, Json> = {}
@@ -162,15 +157,16 @@ function locationOf(located: 'always' | 'for one'): Json {
 }
 
 function outcomeObject(answer: DocumentedAnswer, common: Json): Json {
-  const { description, schema, example: value, type, located } = answer
+  const { description, shape, type, located } = answer
   const headers = located === undefined ? common : { ...common, ...locationOf(located) }
-  return { description, headers, ...(schema !== undefined && { content: contentOf(schema, value, type) }) }
+  if (shape === undefined) return { description, headers }
+  return { description, headers, content: contentOf(shape.name, answer.example ?? shape.example, type) }
 }
 
 /** One entry a status, naming the codes it may have. */
 function refusalObjects(route: Route): Json {
   const codes: ErrorCode[] = ['invalid_input', ...COMMON, ...(route.refusals ?? [])]
-  if (route.body) for (const code of OF_BODIES) codes.push(code)
+  if (route.body) codes.push('malformed_json')
   if (route.hasSettings && route.method === 'put') codes.push('already_exists')
   if (route.hasSettings && route.method !== 'get') codes.push('settings_changed')
   if (route.method !== 'get') codes.push('outcome_unknown', 'conflict')
@@ -181,6 +177,15 @@ function refusalObjects(route: Route): Json {
   }
   const objects: Json = {}
   for (const [status, ofStatus] of byStatus) objects[status] = refusalObject(status, ofStatus)
+  for (const [status, detail] of Object.entries({ ...BLANK, ...(route.body && BLANK_OF_BODIES) })) {
+    const value = {
+      type: 'about:blank',
+      title: STATUS_CODES[status],
+      status: Number(status),
+      detail: detail.slice(0, -1),
+    }
+    objects[status] = problemObject(detail, value, REQUEST_ID)
+  }
   return objects
 }
 
@@ -205,9 +210,11 @@ function refusalObject(status: number, codes: readonly ErrorCode[]): Json {
       schema: { type: 'integer' },
     },
   }
-  return {
-    description: codes.map((each) => `\`${each}\`: ${ERRORS[each].title}.`).join(' '),
-    headers: { ...REQUEST_ID, ...((status === 429 || status === 503) && retryAfter) },
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example: value } },
-  }
+  const description = codes.map((each) => `\`${each}\`: ${ERRORS[each].title}.`).join(' ')
+  return problemObject(description, value, { ...REQUEST_ID, ...((status === 429 || status === 503) && retryAfter) })
+}
+
+function problemObject(description: string, value: Json, headers: Json): Json {
+  const schema = { $ref: '#/components/schemas/Problem' }
+  return { description, headers, content: { 'application/problem+json': { schema, example: value } } }
 }

@@ -1,5 +1,5 @@
 /** Errors as RFC 9457 problem details, with only what a client may see. */
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { ERRORS, type ErrorCode, RecentnError } from '../../shared/errors'
 import { traceOf } from '../metrics/traffic'
 import { requestIdOf } from '../request-id'
@@ -30,6 +30,13 @@ export class AlreadyExists extends RecentnError {
   }
 }
 
+/** A refusal that only repeats its HTTP status: its problem has the type `about:blank` of RFC 9457, and no code. */
+export class StatusError extends RecentnError {
+  constructor(status: 404 | 405 | 408 | 413 | 414 | 415 | 417 | 431, detail: string) {
+    super('invalid_input', detail, { status })
+  }
+}
+
 /** The page that explains each code, below the mount of the router. */
 export const ERRORS_PATH = '/docs/errors'
 
@@ -40,14 +47,17 @@ export function problemType(code: ErrorCode, base = ''): string {
 
 /** The JSON text of a problem for a router mounted at `base`. An internal error (5xx) shows its title only. */
 export function problemText(error: RecentnError, base = '', requestId?: string): string {
-  const { code, status } = error
+  const { code, status, message } = error
+  if (error instanceof StatusError) {
+    return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail: message, requestId })
+  }
   const { title } = ERRORS[code]
   const existing = error instanceof AlreadyExists ? error.existing : null
   const text = JSON.stringify({
     type: problemType(code, base),
     title,
     status,
-    detail: status >= 500 ? title : error.message,
+    detail: status >= 500 ? title : message,
     code,
     requestId,
     ...(error.faults.length > 0 && { errors: error.faults }),
@@ -62,7 +72,7 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
     return
   }
   const trace = traceOf(response)
-  if (trace) trace.problem = error.code
+  if (trace && !(error instanceof StatusError)) trace.problem = error.code
   const { status } = error
   // Express sets it to the mount of the router.
   const { baseUrl = '' } = response.req as { baseUrl?: string }

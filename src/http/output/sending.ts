@@ -6,7 +6,27 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { RecentnError } from '../../shared/errors'
-import { HeldBytes, MIB } from '../held-bytes'
+
+/** Counts the bytes that all requests of one kind keep in memory, against a limit of the process. */
+export class HeldBytes {
+  #held = 0
+
+  constructor(readonly limit: number) {}
+
+  get held(): number {
+    return this.#held
+  }
+
+  add(bytes: number): void {
+    this.#held += bytes
+  }
+
+  drop(bytes: number): void {
+    this.#held -= bytes
+  }
+}
+
+export const MIB = 1024 * 1024
 
 /** How long a client may read nothing of what is sent. */
 export const STALL_MS = 15_000

@@ -1,10 +1,10 @@
 /** The Express app of the process: access, the router, health routes, pages, and the headers of all answers. */
 import http from 'node:http'
 import express, { type Express } from 'express'
-import { RecentnError } from '../../shared/errors'
 import type { Store } from '../../store/types'
 import { createMetrics, type Metrics } from '../metrics/metrics'
 import { type Observer, observing } from '../metrics/traffic'
+import { StatusError } from '../output/problem'
 import { pages } from '../page-files'
 import { addRoutes, checkTarget, problemHandler, type RouterOptions, storeRoutes } from '../router'
 import { processRoutes } from '../routes/health'
@@ -57,7 +57,7 @@ export function createApp(store: Store, options: AppOptions): Express {
   addRoutes(app.router, store, settings, routes)
   app.use(pages({ hasKeys: true }))
   app.use(() => {
-    throw new RecentnError('not_found')
+    throw new StatusError(404, 'No route has this path')
   })
   app.use(problemHandler(settings, routes))
   return app

@@ -5,6 +5,7 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { RecentnError } from '../../shared/errors'
+import { StatusError } from '../output/problem'
 import { REQUEST_ID_HEADER, requestIdOf } from '../request-id'
 
 /**
@@ -78,18 +79,19 @@ export const MAX_HEADERS = 1000
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
 /**
- * Refuses heads that Node accepts and a server must not. Throws `headers_too_large`, `invalid_input` for a Host that is
- * missing or given twice, and `expectation_failed`.
+ * Refuses heads that Node accepts and a server must not. Throws a `StatusError` (417, 431), and
+ * `invalid_input` for a Host that is missing or given twice.
  */
 export function checkHead({ rawHeaders, headers: { expect }, httpVersion }: IncomingMessage): void {
   if (rawHeaders.length > 2 * MAX_HEADERS) {
-    throw new RecentnError('headers_too_large', `A request may have at most ${MAX_HEADERS} headers`)
+    throw new StatusError(431, `A request may have at most ${MAX_HEADERS} headers`)
   }
   const hosts = hostsIn(rawHeaders)
   if (hosts > 1) throw new RecentnError('invalid_input', 'The Host header is given more than once')
   if (httpVersion !== '1.1') return
   if (hosts === 0) throw new RecentnError('invalid_input', 'The Host header is required')
-  if (expect !== undefined && !CONTINUE.test(expect)) throw new RecentnError('expectation_failed')
+  if (expect !== undefined && !CONTINUE.test(expect))
+    throw new StatusError(417, 'The only expectation that the server meets is 100-continue')
 }
 
 function hostsIn(rawHeaders: readonly string[]): number {

@@ -1,8 +1,10 @@
 /** An HTTP server around an app: its limits, its answers to clients that send no valid HTTP, and its orderly end. */
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { type ErrorCode, RecentnError } from '../../shared/errors'
+import { RecentnError } from '../../shared/errors'
 import { MAX_TARGET_LENGTH } from '../input/query'
+import { StatusError } from '../output/problem'
+import { targetTooLong } from '../router'
 import { HttpConnections } from './connections'
 import { MAX_HEADERS, METHODS } from './headers'
 
@@ -45,7 +47,9 @@ export async function listen(
   server.on('connect', (_request, socket: Socket) => {
     // Node no longer handles its errors.
     socket.on('error', () => {})
-    connections.refuse(socket, new RecentnError('method_not_allowed'), { Allow: `${METHODS}, OPTIONS` })
+    connections.refuse(socket, new StatusError(405, `The server knows only ${METHODS} and OPTIONS`), {
+      Allow: `${METHODS}, OPTIONS`,
+    })
   })
   await start(server, host, port)
   return {
@@ -87,16 +91,11 @@ function urlOf({ address, family, port }: AddressInfo): string {
 
 type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer }
 
-const REFUSALS: Readonly<Record<string, [code: ErrorCode, detail?: string]>> = {
-  HPE_HEADER_OVERFLOW: ['headers_too_large'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout'],
-}
-
 /** The refusal of input that is not an HTTP request, or whose head is too long or too slow. */
 function refusalOf({ code = '', rawPacket }: ClientError): RecentnError {
-  if (code === 'HPE_HEADER_OVERFLOW' && isLongTarget(rawPacket)) return new RecentnError('target_too_long')
-  const [refusal, detail] = REFUSALS[code] ?? ['invalid_input', 'This is not a well-formed HTTP request']
-  return new RecentnError(refusal, detail)
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new StatusError(408, 'The request did not arrive in time')
+  if (code !== 'HPE_HEADER_OVERFLOW') return new RecentnError('invalid_input', 'This is not a well-formed HTTP request')
+  return isLongTarget(rawPacket) ? targetTooLong() : new StatusError(431, 'The headers are too long')
 }
 
 /** Whether it is the first line that is too long. */

@@ -3,10 +3,10 @@
  * shares between callers. Owns `recentn_feeds`, `recentn_feed_entries` and their companions, and the feeds' sequences.
  */
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../../database/attached/attach'
 import type { Session } from '../../database/engine'
-import { sessionOf } from '../../database/session'
+import { CHANGES, ENTRY } from '../../fields/answers-feeds'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
-import { asChanges, asEntry } from '../../results/feeds'
 import { invalidInput } from '../../shared/errors'
 import type * as Feed from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
@@ -70,7 +70,7 @@ export class FeedRepository implements Feed.Feeds {
     const { versions, nowMs } = await this.#put({ feed, rows: [row] })
     const written = { key, version: versions[0] as number, syncId: null, deleted: false, updatedAt: new Date(nowMs) }
     const stored: Value = value instanceof JsonText ? value : JSON.parse(row.text)
-    return asEntry({ ...written, value: stored })
+    return ENTRY.of({ ...written, value: stored })
   }
 
   async putMany<Value = unknown>(
@@ -132,10 +132,10 @@ export class FeedRepository implements Feed.Feeds {
         reader.look()
         const { value, ...changes } = await this.#readChanges(request, cursor)
         const isAnswer = waitSeconds === 0 || changes.changes.length > 0 || changes.hasMore
-        if (isAnswer) return asChanges(changes) as Feed.Changes<Value>
+        if (isAnswer) return CHANGES.of(changes) as Feed.Changes<Value>
         // What was published between the reads of rows and value is looked for before the wait begins.
         if (value > known) known = value
-        else if (!(await reader.again(known))) return asChanges(changes) as Feed.Changes<Value>
+        else if (!(await reader.again(known))) return CHANGES.of(changes) as Feed.Changes<Value>
       }
     } finally {
       reader.leave()

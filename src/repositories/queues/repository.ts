@@ -3,10 +3,10 @@
  * recentn_queues, recentn_queue_messages, recentn_queue_archive and the tables beside them.
  */
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../../database/attached/attach'
 import type { Reader, Session, Tx } from '../../database/engine'
-import { sessionOf } from '../../database/session'
+import { QUEUE, QUEUE_STATUS } from '../../fields/answers-queues'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
-import { asQueue, asQueueStatus } from '../../results/queues'
 import { RecentnError } from '../../shared/errors'
 import type { JsonText } from '../../shared/json'
 import type * as Queue from '../../shared/queue-types'
@@ -202,7 +202,7 @@ export class QueueRepository implements Queue.Queues {
     const ensured =
       named === null
         ? await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))
-        : asQueue({ ...queueOf(named.head, named.deadLetterQueue), created: false })
+        : QUEUE.of({ ...queueOf(named.head, named.deadLetterQueue), created: false })
     warnOfOthers('queue', queue, ensured, settings)
     return ensured
   }
@@ -247,6 +247,6 @@ export class QueueRepository implements Queue.Queues {
 
   async #statusOf({ head, deadLetterQueue, isDeadLetterQueue }: queues.NamedHead): Promise<Queue.QueueStatus> {
     const totals = await this.#session.read((reader) => this.#memory.totalsOf(reader, head))
-    return asQueueStatus({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals })
+    return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals })
   }
 }

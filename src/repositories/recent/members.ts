@@ -3,6 +3,7 @@
  * no other member's items are read. Takes no lock.
  */
 import type { Parameter, Reader, Row } from '../../database/engine'
+import { maxBytesOf } from '../../fields/options'
 import { idTextFault, MAX_TIME_MS, nameFault } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'
 import type { MemberItems, MemberOptions } from '../../shared/group-types'
@@ -73,11 +74,9 @@ interface MemberRequest extends MemberOptions {
   limit: number
 }
 
-async function memberItems(
-  reader: Reader,
-  policies: PolicyCache,
-  { member, limit, prefix = '', before, payloads, maxBytes = Number.POSITIVE_INFINITY }: MemberRequest,
-): Promise<MemberItems> {
+async function memberItems(reader: Reader, policies: PolicyCache, request: MemberRequest): Promise<MemberItems> {
+  const { member, limit, prefix = '', before, payloads } = request
+  const maxBytes = maxBytesOf(request)
   const items: ItemRow[] = []
   const groups = groupsIn(prefix)
   let place = before === undefined ? null : placeOf(before)

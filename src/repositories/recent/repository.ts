@@ -3,12 +3,13 @@
  * It owns recentn_groups, recentn_items and the policy tables; the head row of a group is the lock of all that is in it.
  */
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../../database/attached/attach'
 import type { Session, Tx } from '../../database/engine'
-import { sessionOf } from '../../database/session'
 import { MEMBER_RULES } from '../../fields/groups'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'
 import type * as Recent from '../../shared/group-types'
+import type { Form, PayloadAs } from '../../shared/types'
 import { alone, type Runnable, type Runner } from '../runners'
 import { warnOfOthers } from '../settings'
 import { APPENDS } from './append'
@@ -43,30 +44,30 @@ export class RecentRepository implements Recent.Groups {
     this.policies = policiesOn(this.#session, this.#memory)
   }
 
-  append<Payload = unknown>(
+  append<Payload = unknown, Asked extends Form = 'value'>(
     group: string,
     item: Recent.NewItem<NoInfer<Payload>> = {},
-    options?: Recent.PayloadOptions,
-  ): Promise<Recent.AppendedItem<Payload>> {
-    return new Promise((resolve, reject) => {
+    options?: Recent.PayloadOptions<Asked>,
+  ): Promise<Recent.AppendedItem<PayloadAs<Payload, Asked>>> {
+    return new Promise<Recent.AppendedItem>((resolve, reject) => {
       const row = check.checkedItem(group, item)
       const { payloads } = check.checkedPayloads(options)
       // One promise an append: the caller makes its item of what was committed.
       this.#runner.hand(APPENDS, [row], {
-        resolve: ([one]) => resolve(appendedItemOf(one as Appended, payloads) as Recent.AppendedItem<Payload>),
+        resolve: ([one]) => resolve(appendedItemOf(one as Appended, payloads)),
         reject: (error) => reject(atTheItem(error)),
       })
-    })
+    }) as Promise<Recent.AppendedItem<PayloadAs<Payload, Asked>>>
   }
 
-  appendMany<Payload = unknown>(
+  appendMany<Payload = unknown, Asked extends Form = 'value'>(
     items: readonly Recent.NewGroupItem<NoInfer<Payload>>[],
-    options?: Recent.PayloadOptions,
-  ): Promise<Recent.AppendedItem<Payload>[]> {
+    options?: Recent.PayloadOptions<Asked>,
+  ): Promise<Recent.AppendedItem<PayloadAs<Payload, Asked>>[]> {
     return new Promise((resolve, reject) => {
       const rows = check.checkedItems(items)
       const { payloads } = check.checkedPayloads(options)
-      const itemOf = (one: Appended) => appendedItemOf(one, payloads) as Recent.AppendedItem<Payload>
+      const itemOf = (one: Appended) => appendedItemOf(one, payloads) as Recent.AppendedItem<PayloadAs<Payload, Asked>>
       this.#runner.hand(APPENDS, rows, { resolve: (appended) => resolve(appended.map(itemOf)), reject })
     })
   }
@@ -79,27 +80,30 @@ export class RecentRepository implements Recent.Groups {
     })
   }
 
-  async recent<Payload = unknown>(group: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent<Payload>> {
+  async recent<Payload = unknown, Asked extends Recent.PayloadForm = 'value'>(
+    group: string,
+    options: Recent.RecentOptions<Asked> = {},
+  ): Promise<Recent.Recent<PayloadAs<Payload, Asked>>> {
     const [page] = await this.#read(check.checkedReads([group], options))
-    return page as Recent.Recent<Payload>
+    return page as Recent.Recent<PayloadAs<Payload, Asked>>
   }
 
-  async recentIfChanged<Payload = unknown>(
+  async recentIfChanged<Payload = unknown, Asked extends Recent.PayloadForm = 'value'>(
     group: string,
     tag: string,
-    options: Recent.RecentOptions = {},
-  ): Promise<Recent.Recent<Payload> | null> {
+    options: Recent.RecentOptions<Asked> = {},
+  ): Promise<Recent.Recent<PayloadAs<Payload, Asked>> | null> {
     const unlessTag = check.checkedTag(tag)
     const requests = check.checkedReads([group], options).map((request) => ({ ...request, unlessTag }))
     const [page] = await this.#read(requests)
-    return page as Recent.Recent<Payload> | null
+    return page as Recent.Recent<PayloadAs<Payload, Asked>> | null
   }
 
-  async recentMany<Payload = unknown>(
+  async recentMany<Payload = unknown, Asked extends Recent.PayloadForm = 'value'>(
     groups: readonly string[],
-    options: Omit<Recent.RecentOptions, 'before'> = {},
-  ): Promise<Recent.Recent<Payload>[]> {
-    return (await this.#read(check.checkedReads(groups, options))) as Recent.Recent<Payload>[]
+    options: Omit<Recent.RecentOptions<Asked>, 'before'> = {},
+  ): Promise<Recent.Recent<PayloadAs<Payload, Asked>>[]> {
+    return (await this.#read(check.checkedReads(groups, options))) as Recent.Recent<PayloadAs<Payload, Asked>>[]
   }
 
   /** The pages of checked requests, all at one moment; null where a page still has the tag that the caller has. */

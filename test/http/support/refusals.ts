@@ -26,7 +26,7 @@ export async function expectJsonOnly(server: Client, method: string, path: strin
 export async function expectAllowed(server: Client, path: string, allow: string): Promise<void> {
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((known) => !allow.includes(known))) {
     const answer = await server.request(method, path)
-    expect([answer.status, answer.json.code, answer.headers.allow]).toEqual([405, 'method_not_allowed', allow])
+    expect([answer.status, answer.json.type, answer.headers.allow]).toEqual([405, 'about:blank', allow])
   }
   expect((await server.request('OPTIONS', path)).headers.allow).toBe(allow)
 }

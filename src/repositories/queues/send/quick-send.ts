@@ -8,7 +8,7 @@
  * Order of the locks: the queue's head (shared), the messages, which are new, and with the commit their flow.
  */
 import type { Engine, Parameter, Statement, StatementAnswer, Tx } from '../../../database/engine'
-import { SentResult } from '../../../results/queues'
+import { SENT } from '../../../fields/answers-queues'
 import type { Sent } from '../../../shared/queue-types'
 import { chunksOf } from '../../chunks'
 import { openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
@@ -126,7 +126,7 @@ async function passAll(
 
 function sentBy(requests: readonly SendRequest[], ids: readonly bigint[]): Sent[][] {
   let at = 0
-  return requests.map(({ rows }) => rows.map(() => new SentResult(ids[at++] as bigint, true)))
+  return requests.map(({ rows }) => rows.map(() => SENT.make({ id: ids[at++] as bigint, sent: true })))
 }
 
 /** SQL: the ids, also where no head has said how far apart they are. */

@@ -5,7 +5,7 @@
  * flows may come behind them, too, with the commit.
  */
 import type { Parameter, Statement, StatementAnswer, Tx } from '../../../database/engine'
-import { SentResult } from '../../../results/queues'
+import { SENT } from '../../../fields/answers-queues'
 import { RecentnError } from '../../../shared/errors'
 import type { Sent } from '../../../shared/queue-types'
 import { groupedBy } from '../../chunks'
@@ -107,7 +107,7 @@ async function sendFully(
   return outcomes.map((outcome) =>
     outcome instanceof RecentnError
       ? outcome
-      : outcome.map(({ id, first, sent }) => new SentResult(first?.id ?? id, sent)),
+      : outcome.map(({ id, first, sent }) => SENT.make({ id: first?.id ?? id, sent })),
   )
 }
 
