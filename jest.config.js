@@ -32,7 +32,7 @@ module.exports = {
   // The examples import what a user imports.
   moduleNameMapper: {
     '^recentn$': '<rootDir>/src/index.ts',
-    '^recentn/(adapters|client|testing)$': '<rootDir>/src/$1/index.ts',
+    '^recentn/(adapters|client|testing|typeorm)$': '<rootDir>/src/$1/index.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',

@@ -4,7 +4,8 @@
  * a worker is killed, but of two transactions that delete it one rolls back: each order has its invoice once.
  */
 import 'reflect-metadata'
-import { attachStore, entities, type Message, migrations, type Store, type Worker } from 'recentn'
+import { attachStore, type Message, type Store, type Worker } from 'recentn'
+import { entities, migrations } from 'recentn/typeorm'
 import {
   Column,
   DataSource,

@@ -8,7 +8,8 @@
  */
 import 'reflect-metadata'
 import express, { type Express } from 'express'
-import { attachStore, entities, type Message, migrations, type Store, type Worker } from 'recentn'
+import { attachStore, type Message, type Store, type Worker } from 'recentn'
+import { entities, migrations } from 'recentn/typeorm'
 import {
   Column,
   DataSource,

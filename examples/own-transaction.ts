@@ -3,7 +3,8 @@
  * both are there, or neither is.
  */
 import 'reflect-metadata'
-import { attachStore, entities, migrations, type Store } from 'recentn'
+import { attachStore, type Store } from 'recentn'
+import { entities, migrations } from 'recentn/typeorm'
 import { Column, DataSource, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm'
 
 @Entity({ name: 'shop_orders' })

@@ -4,7 +4,8 @@
  * again. The invoice's id is the order's, so that an order which is done twice, as after a crash, has one invoice still.
  */
 import 'reflect-metadata'
-import { attachStore, entities, migrations, type PollOptions, type PollResult, type Store } from 'recentn'
+import { attachStore, type PollOptions, type PollResult, type Store } from 'recentn'
+import { entities, migrations } from 'recentn/typeorm'
 import { Column, DataSource, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm'
 
 @Entity({ name: 'orders' })

@@ -4,7 +4,8 @@
  * may be stopped, or killed, at any moment: it goes on from the stored cursor, and what it had done after that is done again.
  */
 import 'reflect-metadata'
-import { attachStore, type Change, entities, migrations, type Running, type Store } from 'recentn'
+import { attachStore, type Change, type Running, type Store } from 'recentn'
+import { entities, migrations } from 'recentn/typeorm'
 import { Column, DataSource, Entity, Index, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm'
 
 @Entity({ name: 'shop_users' })

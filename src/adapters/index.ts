@@ -5,9 +5,9 @@
  * Invariant: statements go as they are, by the way on which the library neither looks for placeholders in texts nor renames
  * columns. Drivers round large numbers: the store reads those as texts, and asks for ids itself where they are missing.
  */
-import type { QueryAnswer, QueryChanges, QueryTransaction, QueryValue } from '../database/query-transaction'
+import type { QueryAnswer, QueryChanges, QueryTransaction, QueryValue } from '../database/attached/query-transaction'
 
-export type { QueryAnswer, QueryChanges, QueryTransaction, QueryValue } from '../database/query-transaction'
+export type { QueryAnswer, QueryChanges, QueryTransaction, QueryValue } from '../database/attached/query-transaction'
 
 const known = new WeakMap<object, QueryTransaction>()
 

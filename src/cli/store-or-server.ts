@@ -6,9 +6,11 @@ import { type Command, Option } from 'commander'
 import { createClient } from '../client'
 import { MAX_BATCH } from '../fields/rules'
 import type { Config } from '../http/process/config'
-import type { SendOptions, Sent } from '../index'
 import { RecentnError } from '../shared/errors'
+import type { Changes, ChangesOptions } from '../shared/feed-types'
+import type { Recent, RecentOptions } from '../shared/group-types'
 import type { JsonText } from '../shared/json'
+import type { MessagePage, PeekOptions, SendOptions, Sent } from '../shared/queue-types'
 import { openStore } from '../store/open'
 import type { Store } from '../store/types'
 import { wholeNumber } from './arguments'
@@ -20,19 +22,9 @@ type Definition = Parameters<Store['schedules']['put']>[1]
 export interface StoreOrServer {
   readonly queues: Pick<
     Store['queues'],
-    | 'get'
-    | 'list'
-    | 'put'
-    | 'update'
-    | 'ensure'
-    | 'drop'
-    | 'peek'
-    | 'pause'
-    | 'resume'
-    | 'redrive'
-    | 'promote'
-    | 'purge'
+    'get' | 'list' | 'put' | 'update' | 'ensure' | 'drop' | 'pause' | 'resume' | 'redrive' | 'promote' | 'purge'
   > & {
+    peek(queue: string, options?: PeekOptions<'value' | 'preview'>): Promise<MessagePage>
     message(queue: string, id: bigint): ReturnType<Store['queues']['message']>
     send(queue: string, body: JsonText, options: SendOptions): Promise<Sent>
   }
@@ -43,8 +35,12 @@ export interface StoreOrServer {
     ensure(schedule: string, definition: Definition): ReturnType<Store['schedules']['ensure']>
   }
   readonly policies: Store['policies']
-  readonly groups: Pick<Store['groups'], 'get' | 'list' | 'put' | 'update' | 'ensure' | 'drop' | 'recent'>
-  readonly feeds: Pick<Store['feeds'], 'status' | 'list' | 'changes' | 'drop'>
+  readonly groups: Pick<Store['groups'], 'get' | 'list' | 'put' | 'update' | 'ensure' | 'drop'> & {
+    recent(group: string, options?: RecentOptions<'value'>): Promise<Recent>
+  }
+  readonly feeds: Pick<Store['feeds'], 'status' | 'list' | 'drop'> & {
+    changes(feed: string, options?: ChangesOptions<'value'>): Promise<Changes>
+  }
   /** For people: where the data is. */
   readonly location: string
   close(): Promise<void>

@@ -2,81 +2,91 @@
  * The client without its loops (`watch`, `work`, `consume`), for pages that count bytes: a bundler can't drop a method that
  * nobody calls, so the loops are in another class. Apart from them it is the client of `index.ts`.
  */
-import {
-  FEED_CALLS,
-  type FeedCall,
-  GROUP_CALLS,
-  type GroupCall,
-  type Handle,
-  handleOf,
-  QUEUE_CALLS,
-  type QueueCall,
-} from '../shared/handles'
+import { FEED_CALLS, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../shared/handles'
+import type { ApiKey } from '../shared/key-types'
 import { FeedCalls } from './feeds'
+import type { Operation } from './format'
 import { GroupCalls } from './groups'
+import type { CallsFeedHandle, CallsGroupHandle, CallsQueueHandle } from './handles'
 import * as operations from './operations'
 import { type ClientOptions, checkOptions } from './options'
-import { POLICIES, type PolicyCalls } from './policies'
-import { ProcessClient } from './process'
 import { QueueCalls } from './queues'
-import { SCHEDULES, type ScheduleCalls } from './schedules'
-import { SettingsCalls } from './settings'
+import type { Health } from './schemas'
+import { POLICIES, type PolicyCalls, SCHEDULES, type ScheduleCalls, SettingsCalls } from './settings'
 import { type CallOptions, Transport } from './transport'
-import type { Access } from './wire'
 
-export interface CallsClient {
+/** What every client has besides groups, queues and feeds. */
+export interface CommonClient {
+  readonly policies: PolicyCalls
+  readonly schedules: ScheduleCalls
+  /** The health and the metrics of a server of its own: a router that is mounted in another app serves none of this. */
+  readonly process: {
+    /** Resolves if the process answers. */
+    livez(options?: CallOptions): Promise<Health>
+    /** Resolves if the database answers too; throws `database_unavailable`, and `draining` if the server is stopping. */
+    readyz(options?: CallOptions): Promise<Health>
+    /** The metrics of the process, in the format of Prometheus. */
+    metrics(options?: CallOptions): Promise<string>
+  }
+  /** What the caller's key may do: its scopes, and the prefix that it is confined to. Throws `unauthorized`. */
+  access(options?: CallOptions): Promise<Pick<ApiKey, 'scopes' | 'prefix'>>
+}
+
+export interface CallsClient extends CommonClient {
   /** Groups of recent items, and members. */
   readonly groups: GroupCalls
-  readonly policies: PolicyCalls
   readonly queues: QueueCalls
-  readonly schedules: ScheduleCalls
   readonly feeds: FeedCalls
   /**
    * One queue, whose bodies have this type: `client.queue<Mail>('mail').send(mail)` does what `client.queues.send('mail', mail)`
    * does. Asks nobody, and checks nothing: neither that there is such a queue nor what bodies are.
    */
-  queue<Body = unknown>(queue: string): Handle<QueueCalls<Body>, QueueCall | 'allMessages'>
+  queue<Body = unknown>(queue: string): CallsQueueHandle<Body>
   /** One group, whose payloads have this type, as `queue`. */
-  group<Payload = unknown>(group: string): Handle<GroupCalls<Payload>, GroupCall | 'allItems'>
+  group<Payload = unknown>(group: string): CallsGroupHandle<Payload>
   /** One feed, whose values have this type, as `queue`. */
-  feed<Value = unknown>(feed: string): Handle<FeedCalls<Value>, FeedCall>
-  /** The health and the metrics of a server of its own. */
-  readonly process: ProcessClient
-  /** What the caller's key may do: its scopes, and the prefix that it is confined to. Throws `unauthorized`. */
-  access(options?: CallOptions): Promise<Access>
+  feed<Value = unknown>(feed: string): CallsFeedHandle<Value>
 }
 
 /** Makes a client. It sends nothing before it is used, and needs no closing. Throws `invalid_input` for invalid options. */
 export function createClient(options: ClientOptions): CallsClient {
-  checkOptions(options)
-  const transport = new Transport(options)
+  const transport = transportOf(options)
   const groups = new GroupCalls(transport)
-  const policies: PolicyCalls = new SettingsCalls(transport, POLICIES)
-  const schedules = new SettingsCalls(transport, SCHEDULES) as unknown as ScheduleCalls
   const queues = new QueueCalls(transport)
   const feeds = new FeedCalls(transport)
   return {
+    ...commonOf(transport),
     groups,
-    policies,
     queues,
-    schedules,
     feeds,
-    group: (name) => handleOf(groups, name, [...GROUP_CALLS, 'allItems']),
-    queue: (name) => handleOf(queues, name, [...QUEUE_CALLS, 'allMessages']),
+    group: (name) => handleOf(groups, name, `${GROUP_CALLS} allItems`),
+    queue: (name) => handleOf(queues, name, `${QUEUE_CALLS} allMessages`),
     feed: (name) => handleOf(feeds, name, FEED_CALLS),
-    process: new ProcessClient(transport),
-    access: (options) => transport.value(operations.getAccess, {}, options),
   }
 }
 
-export type { ClientErrorCode, ErrorCode } from '../shared/error-codes'
-export { type ErrorFacts, type Fault, RecentnError } from '../shared/recentn-error'
-export type * from './feeds'
-export type * from './groups'
-export type { ClientOptions } from './options'
-export type * from './policies'
-export type { ProcessClient } from './process'
-export type * from './queues'
-export type * from './schedules'
-export type { CallOptions } from './transport'
-export type * from './wire'
+export function transportOf(options: ClientOptions): Transport {
+  checkOptions(options)
+  return new Transport(options)
+}
+
+export function commonOf(transport: Transport): CommonClient {
+  const asking =
+    <Answer>(operation: Operation<Answer>) =>
+    (options?: CallOptions) =>
+      transport.value(operation, {}, options)
+  return {
+    policies: new SettingsCalls(transport, POLICIES),
+    schedules: new SettingsCalls(transport, SCHEDULES) as ScheduleCalls,
+    process: {
+      livez: asking(operations.livez),
+      readyz: asking(operations.readyz),
+      metrics: asking(operations.metrics),
+    },
+    access: asking(operations.getAccess),
+  }
+}
+
+export { RecentnError } from '../shared/recentn-error'
+export type { CallsFeedHandle, CallsGroupHandle, CallsQueueHandle } from './handles'
+export type * from './types'

@@ -2,6 +2,7 @@
 
 import { ConsumerLoop } from '../shared/consumer'
 import { type CursorMove, storedCursor } from '../shared/cursor-steps'
+import type { Change } from '../shared/feed-types'
 import type { FeedCalls } from './feeds'
 import * as loops from './loops'
 import { aFunction } from './options'
@@ -32,5 +33,5 @@ export function startConsumer(
     store: async (cursor: bigint, move: CursorMove) => (await feeds.moveCursor(feed, consumer, cursor, move)).cursor,
   }
   const surroundings = { ...loops.SURROUNDINGS, backoff: loops.pausesOf(options.backoff) }
-  return new ConsumerLoop<loops.Change>(source, names, handler, options, surroundings)
+  return new ConsumerLoop<Change>(source, names, handler, options, surroundings)
 }

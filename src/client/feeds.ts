@@ -1,20 +1,26 @@
 /** Feeds: the methods of the library's `store.feeds`, without `consume`. */
 
-import type { AsJson } from '../shared/schema'
-import type { Changes } from './loops'
+import type {
+  Changes,
+  ChangesOptions,
+  Consumer,
+  Entry,
+  FeedPage,
+  FeedStatus,
+  Feeds,
+  MoveCursorOptions,
+  NewEntry,
+  PutEntry,
+  RepublishSelection,
+  WrittenEntry,
+} from '../shared/feed-types'
+import type { AsJson, JsonText } from '../shared/json'
+import type { ListOptions } from '../shared/types'
 import * as operations from './operations'
-import { type CallOptions, everyOf, parted, type Transport } from './transport'
-import type Wire from './wire'
-import type { Consumer, Entry, Feed, FeedPage, NewCursor, NewEntry, PutEntries, Republish } from './wire'
-
-export type ChangesOptions = Wire['getChanges']['query'] & CallOptions
-export type ConsumerOptions = Omit<NewCursor, 'cursor'> & CallOptions
-export type FeedListOptions = Wire['listFeeds']['query'] & CallOptions
-/** An entry that this call wrote. Unlike the entries of a feed that follows a table, it has a version and a time. */
-export type WrittenEntry<Value = unknown> = Entry<Value> & { version: number; updatedAt: Date }
+import { type CallOptions, everyOf, parted, type Transport, type WithCall } from './transport'
 
 /** `Value` is the type that the caller says values have: nothing checks it. */
-export class FeedCalls<Base = unknown> {
+export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -25,7 +31,7 @@ export class FeedCalls<Base = unknown> {
    * Writes a value; a publisher gives it a sync id a moment later. A repeated call writes the same value under a higher
    * version.
    */
-  async put<Value extends Base = Base, Given extends Value = Value>(
+  async put<Value = unknown, Given extends Value | JsonText = Value | JsonText>(
     feed: string,
     key: string,
     value: Given & AsJson<Given>,
@@ -36,17 +42,17 @@ export class FeedCalls<Base = unknown> {
   }
 
   /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
-  putMany<Value extends Base = Base>(
+  putMany<Value = unknown>(
     feed: string,
     entries: readonly NewEntry<NoInfer<Value>>[],
     options?: CallOptions,
-  ): Promise<PutEntries> {
+  ): Promise<{ entries: PutEntry[] }> {
     const parts = { path: { feed }, body: { entries } }
     return this.#transport.value(operations.putEntries, parts, { repeat: 'safe', ...options })
   }
 
   /** The entry; null if there is none, or a tombstone. */
-  get<Value extends Base = Base>(feed: string, key: string, options?: CallOptions): Promise<Entry<Value> | null> {
+  get<Value = unknown>(feed: string, key: string, options?: CallOptions): Promise<Entry<Value> | null> {
     const found = this.#transport.valueOrNull(operations.getEntry, { path: { feed, key } }, 'entry_not_found', options)
     return found as Promise<Entry<Value> | null>
   }
@@ -63,7 +69,7 @@ export class FeedCalls<Base = unknown> {
   }
 
   /** Publishes entries again, unchanged: those of the `keys`, or all whose keys begin with `prefix`. */
-  republish(feed: string, selection: Republish, options?: CallOptions): Promise<{ republished: number }> {
+  republish(feed: string, selection: RepublishSelection, options?: CallOptions): Promise<{ republished: number }> {
     const parts = { path: { feed }, body: selection }
     return this.#transport.value(operations.republishEntries, parts, { repeat: 'safe', ...options })
   }
@@ -73,7 +79,7 @@ export class FeedCalls<Base = unknown> {
    * `waitSeconds` the call may take that much longer. Throws `cursor_expired` if a tombstone after the cursor has been
    * removed, or if the cursor is beyond the last sync id.
    */
-  changes<Value extends Base = Base>(feed: string, options: ChangesOptions = {}): Promise<Changes<Value>> {
+  changes<Value = unknown>(feed: string, options: WithCall<ChangesOptions> = {}): Promise<Changes<Value>> {
     const [query, call] = parted(options)
     return this.#transport.value(operations.getChanges, { path: { feed }, query }, call) as Promise<Changes<Value>>
   }
@@ -84,7 +90,12 @@ export class FeedCalls<Base = unknown> {
   }
 
   /** Moves the cursor forward. It moves backward only if `force` is true. */
-  moveCursor(feed: string, consumer: string, cursor: bigint, options: ConsumerOptions = {}): Promise<Consumer> {
+  moveCursor(
+    feed: string,
+    consumer: string,
+    cursor: bigint,
+    options: MoveCursorOptions & CallOptions = {},
+  ): Promise<Consumer> {
     const [more, call] = parted(options)
     return this.#transport.value(operations.moveCursor, { path: { feed, consumer }, body: { cursor, ...more } }, call)
   }
@@ -96,7 +107,7 @@ export class FeedCalls<Base = unknown> {
   }
 
   /** Null for a feed that does not exist. */
-  status(feed: string, options?: CallOptions): Promise<Feed | null> {
+  status(feed: string, options?: CallOptions): Promise<FeedStatus | null> {
     return this.#transport.valueOrNull(operations.getFeedStatus, { path: { feed } }, 'feed_not_found', options)
   }
 
@@ -106,13 +117,13 @@ export class FeedCalls<Base = unknown> {
   }
 
   /** A page of feeds, by name. */
-  list(options: FeedListOptions = {}): Promise<FeedPage> {
+  list(options: WithCall<ListOptions> = {}): Promise<FeedPage> {
     const [query, call] = parted(options)
     return this.#transport.value(operations.listFeeds, { query }, call)
   }
 
   /** All feeds by name, in pages of `limit`. */
-  all(options: FeedListOptions = {}): AsyncGenerator<Feed, void, undefined> {
+  all(options: WithCall<ListOptions> = {}): AsyncGenerator<FeedStatus, void, undefined> {
     return everyOf((page) => this.list(page), 'feeds', options)
   }
 }

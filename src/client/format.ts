@@ -2,39 +2,38 @@
  * The form of requests and answers. In JSON ids are strings and times ISO strings; the client has bigint and Date. The
  * generated shapes say which fields these are. All others, payloads above all, pass through unchanged.
  */
-import { invalidInput, RecentnError } from '../shared/recentn-error'
-import type Wire from './wire'
-import type { Problem } from './wire'
+import type { ErrorCode } from '../shared/error-codes'
+import { type Fault, invalidInput, RecentnError } from '../shared/recentn-error'
 
-export type OperationId = keyof Wire
 type Shape = 'bigint' | 'time' | FieldShapes
 /** The fields of a body that are ids or times, or have such fields in them. */
 export type FieldShapes = { readonly [field: string]: Shape }
 type Fields = Record<string, unknown>
 
 /** The route of an operation, and the shapes of its bodies where something in them is converted. */
-export interface Operation<Id extends OperationId> {
+export interface Operation<Answer = unknown, Parts = unknown> {
   readonly method: string
   readonly path: string
   readonly body?: FieldShapes
   readonly answer?: FieldShapes
-  /** Never set: it tells the compiler which operation this is. */
-  readonly id?: Id
+  /** Never set: for the compiler. */
+  readonly types?: [Answer, Parts]
 }
 
 /** What a request is made of. */
-export interface RequestParts {
+export interface RequestParts extends Headed {
   path?: Readonly<Fields> | undefined
   query?: object | undefined
   body?: unknown
+}
+
+export interface Headed {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The parts that an operation takes. */
-export type PartsOf<Id extends OperationId> = Pick<RequestParts, 'headers'> &
-  (keyof Wire[Id]['path'] extends never ? unknown : { path: Wire[Id]['path'] }) &
-  (keyof Wire[Id]['query'] extends never ? unknown : { query: Wire[Id]['query'] }) &
-  (Wire[Id]['body'] extends undefined ? unknown : { body: Wire[Id]['body'] })
+/** The parameters of an operation. */
+export type Path<Names extends string> = Record<Names, string | bigint>
+export type Query<Names extends string> = { [Name in Names]?: unknown }
 
 /** A request as `fetch` takes it, and how its answer is read. */
 export interface WireRequest {
@@ -45,8 +44,8 @@ export interface WireRequest {
 }
 
 /** Throws `invalid_input` for a name that a path can't hold, and for a body that JSON can't hold. */
-export function requestOf<Id extends OperationId>(
-  operation: Operation<Id>,
+export function requestOf(
+  operation: Operation,
   { path = {}, query = {}, body, headers = {} }: RequestParts,
 ): WireRequest {
   const init: WireRequest['init'] = { method: operation.method, headers: new Headers(headers) }
@@ -197,6 +196,14 @@ export function errorOf(status: number, headers: Headers, text: string): Recentn
     faults: problem?.errors,
     cause: problem?.existing,
   })
+}
+
+/** What an error is made of. */
+interface Problem {
+  code: ErrorCode
+  detail: string
+  errors?: Fault[]
+  existing?: unknown
 }
 
 function problemOf(headers: Headers, text: string): Problem | null {

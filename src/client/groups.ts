@@ -1,45 +1,32 @@
 /** Groups of recent items, and members: the methods of the library's `store.groups`, without `watch`. */
-import * as operations from './operations'
-import { SettingsCalls, type SettingsNames } from './settings'
-import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport } from './transport'
-import type Wire from './wire'
 import type {
-  Appended,
-  Group,
-  GroupChanges,
-  GroupPage,
+  AppendedItem,
+  Groups,
   Item,
   MemberItems,
+  MemberOptions,
   NewGroupItem,
   NewItem,
   OwnSettings,
+  PayloadForm,
   Recent,
-  RecentMany,
-} from './wire'
+  RecentOptions,
+} from '../shared/group-types'
+import type { PayloadAs } from '../shared/types'
+import * as operations from './operations'
+import type { AppendedPlace, UntaggedRecent } from './schemas'
+import { SettingsCalls, type SettingsNames } from './settings'
+import { type CallOptions, everyOf, parted, type Transport } from './transport'
 
-type QueryOptions<Id extends keyof Wire> = Wire[Id]['query'] & CallOptions
-
-export type RecentOptions = QueryOptions<'recentItems'>
-export type RecentManyOptions = Omit<QueryOptions<'recentItemsOfMany'>, 'group'>
-export type MemberOptions = QueryOptions<'memberItems'>
-export type ErasureOptions = QueryOptions<'eraseMember'>
-export type GroupListOptions = QueryOptions<'listGroups'>
-
-interface GroupKind {
-  shown: Group
-  stored: Group
-  put: [settings?: OwnSettings, options?: SettingsOptions]
-  ensure: [settings?: OwnSettings, options?: CallOptions]
-  changes: GroupChanges
-  listed: Group
-  page: GroupPage
-  range: GroupListOptions
-}
+type ParsedForm = Exclude<PayloadForm, 'text'>
 
 const GROUPS: SettingsNames = { many: 'groups', absent: 'group_not_found', shape: operations.groupShape }
 
 /** `Payload` is the type that the caller says payloads have: nothing checks it. */
-export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
+export class GroupCalls
+  extends SettingsCalls<Groups, [settings?: OwnSettings]>
+  implements Omit<Groups, 'append' | 'appendMany' | 'item' | `recent${string}` | 'memberItems'>
+{
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -51,11 +38,11 @@ export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
    * Appends one item, and creates the group if there is none. `appended` is false if the group had an item with this
    * `eventId` already, which is returned then. A call without an `eventId` is not repeated if no answer came.
    */
-  async append<Payload extends Base = Base>(
+  async append<Payload = unknown>(
     group: string,
     item: NewItem<NoInfer<Payload>> = {},
     options?: CallOptions,
-  ): Promise<Item<Payload> & { appended: boolean }> {
+  ): Promise<AppendedItem<Payload>> {
     const repeat = item.eventId ? 'safe' : 'once'
     const parts = { path: { group }, body: item }
     const { status, value } = await this.#transport.call(operations.appendItem, parts, { repeat, ...options })
@@ -66,60 +53,62 @@ export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
    * Appends 1 to 1,000 items to any groups in one commit, all or none. Returns where each one is, in the order given. The
    * call is repeated if no answer came only if all items have an `eventId`.
    */
-  async appendMany<Payload extends Base = Base>(
+  async appendMany<Payload = unknown>(
     items: readonly NewGroupItem<NoInfer<Payload>>[],
     options?: CallOptions,
-  ): Promise<Appended['items']> {
+  ): Promise<AppendedPlace[]> {
     const repeat = items.every(({ eventId }) => eventId) ? 'safe' : 'once'
     return (await this.#transport.value(operations.appendItems, { body: { items } }, { repeat, ...options })).items
   }
 
   /** The newest items of one group, newest first; none for a group that does not exist. */
-  async recent<Payload extends Base = Base>(
+  async recent<Payload = unknown, Asked extends ParsedForm = 'value'>(
     group: string,
-    options: RecentOptions = {},
-  ): Promise<Recent<Payload> & { tag: string }> {
+    options: RecentOptions<Asked> & CallOptions = {},
+  ): Promise<Recent<PayloadAs<Payload, Asked>>> {
     const [query, call] = parted(options)
     const { value, tag } = await this.#transport.call(operations.recentItems, { path: { group }, query }, call)
-    return Object.assign(value as Recent<Payload>, { tag })
+    return Object.assign(value as UntaggedRecent<PayloadAs<Payload, Asked>>, { tag })
   }
 
   /** The same as `recent`; null if the answer is still the page that has this `tag`, read with the same options. */
-  async recentIfChanged<Payload extends Base = Base>(
+  async recentIfChanged<Payload = unknown, Asked extends ParsedForm = 'value'>(
     group: string,
     tag: string,
-    options: RecentOptions = {},
-  ): Promise<(Recent<Payload> & { tag: string }) | null> {
+    options: RecentOptions<Asked> & CallOptions = {},
+  ): Promise<Recent<PayloadAs<Payload, Asked>> | null> {
     const [query, call] = parted(options)
     const headers = { 'If-None-Match': `"${tag}"` }
     const answer = await this.#transport.call(operations.recentItems, { path: { group }, query, headers }, call)
-    return answer.status === 304 ? null : Object.assign(answer.value as Recent<Payload>, { tag: answer.tag })
+    return answer.status === 304
+      ? null
+      : Object.assign(answer.value as UntaggedRecent<PayloadAs<Payload, Asked>>, { tag: answer.tag })
   }
 
   /** All items of a group, newest first, in pages of `limit`. */
-  allItems<Payload extends Base = Base>(
+  allItems<Payload = unknown, Asked extends ParsedForm = 'value'>(
     group: string,
-    options: RecentOptions = {},
-  ): AsyncGenerator<Item<Payload>, void, undefined> {
-    return everyOf((page) => this.recent<Payload>(group, { limit: 100, ...page }), 'items', options, OLDER)
+    options: RecentOptions<Asked> & CallOptions = {},
+  ): AsyncGenerator<Item<PayloadAs<Payload, Asked>>, void, undefined> {
+    return everyOf((page) => this.recent<Payload, Asked>(group, { limit: 100, ...page }), 'items', options, OLDER)
   }
 
   /** The newest items of each of 1 to 100 groups, in the order given. */
-  async recentMany<Payload extends Base = Base>(
+  async recentMany<Payload = unknown, Asked extends ParsedForm = 'value'>(
     groups: readonly string[],
-    options: RecentManyOptions = {},
-  ): Promise<RecentMany<Payload>['groups']> {
+    options: Omit<RecentOptions<Asked>, 'before'> & CallOptions = {},
+  ): Promise<UntaggedRecent<PayloadAs<Payload, Asked>>[]> {
     const [query, call] = parted(options)
     const { value } = await this.#transport.call(
       operations.recentItemsOfMany,
       { query: { ...query, group: groups } },
       call,
     )
-    return (value as RecentMany<Payload>).groups
+    return value.groups as UntaggedRecent<PayloadAs<Payload, Asked>>[]
   }
 
   /** One item; null if the window of the group has none with this id. */
-  item<Payload extends Base = Base>(group: string, id: bigint, options?: CallOptions): Promise<Item<Payload> | null> {
+  item<Payload = unknown>(group: string, id: bigint, options?: CallOptions): Promise<Item<Payload> | null> {
     const found = this.#transport.valueOrNull(operations.getItem, { path: { group, id } }, 'item_not_found', options)
     return found as Promise<Item<Payload> | null>
   }
@@ -135,25 +124,28 @@ export class GroupCalls<Base = unknown> extends SettingsCalls<GroupKind> {
   }
 
   /** A page of the items of one member in all groups, newest first. */
-  memberItems<Payload extends Base = Base>(member: string, options: MemberOptions = {}): Promise<MemberItems<Payload>> {
+  memberItems<Payload = unknown, Asked extends ParsedForm = 'value'>(
+    member: string,
+    options: MemberOptions<Asked> & CallOptions = {},
+  ): Promise<MemberItems<PayloadAs<Payload, Asked>>> {
     const [query, call] = parted(options)
     const page = this.#transport.value(operations.memberItems, { path: { member }, query }, call)
-    return page as Promise<MemberItems<Payload>>
+    return page as Promise<MemberItems<PayloadAs<Payload, Asked>>>
   }
 
   /** All items of one member, newest first, in pages of `limit`. */
-  allMemberItems<Payload extends Base = Base>(
+  allMemberItems<Payload = unknown, Asked extends ParsedForm = 'value'>(
     member: string,
-    options: MemberOptions = {},
-  ): AsyncGenerator<Item<Payload>, void, undefined> {
-    return everyOf((page) => this.memberItems<Payload>(member, page), 'items', options, OLDER)
+    options: MemberOptions<Asked> & CallOptions = {},
+  ): AsyncGenerator<Item<PayloadAs<Payload, Asked>>, void, undefined> {
+    return everyOf((page) => this.memberItems<Payload, Asked>(member, page), 'items', options, OLDER)
   }
 
   /**
    * Erases the items that the member has when the call arrives, in all groups or in those whose names begin with `prefix`.
    * Repeatable.
    */
-  eraseMember(member: string, options: ErasureOptions = {}): Promise<{ deleted: number }> {
+  eraseMember(member: string, options: Pick<MemberOptions, 'prefix'> & CallOptions = {}): Promise<{ deleted: number }> {
     const [query, call] = parted(options)
     return this.#transport.value(operations.eraseMember, { path: { member }, query }, call)
   }

@@ -1,5 +1,6 @@
 /** The public shapes of the client's workers and consumers, and what both have in common: their options, and how they stop. */
 
+import type { Change } from '../shared/feed-types'
 import type {
   ConsumeContext,
   ConsumeHandlingOptions,
@@ -7,12 +8,12 @@ import type {
   WorkContext,
   WorkHandlingOptions,
 } from '../shared/handling-shapes'
+import type { Message } from '../shared/queue-types'
 import { invalidInput } from '../shared/recentn-error'
 import type { Running, StopOptions } from '../shared/running'
 import { schemaFault } from '../shared/schema'
 import { aFunction, type OptionRule, refuseFaults } from './options'
 import { pause } from './retry'
-import type { Message, Changes as WireChanges } from './wire'
 
 export type { ConsumeContext, Running, StopOptions, WorkContext }
 
@@ -26,11 +27,6 @@ export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body, M
   /** Maximum handlers at the same time, 1 to 1,000; default 1. */
   concurrency?: number | undefined
 }
-
-/** An entry as a consumer sees it: its latest value, or that it was deleted. */
-export type Change<Value = unknown> = Omit<WireChanges['changes'][number], 'value' | 'deleted'> &
-  ({ deleted: false; value: Value } | { deleted: true; value: null })
-export type Changes<Value = unknown> = Omit<WireChanges, 'changes'> & { changes: Change<Value>[] }
 
 /** Gets 1 to `limit` changes, in the order of their sync ids. Resolving stores the cursor; throwing repeats the call after a backoff. */
 export type ConsumeHandler<Value = unknown> = (
@@ -93,5 +89,4 @@ export const SURROUNDINGS = {
     pause,
   },
   patienceOf: checkedPatience,
-  textOf: String,
 }

@@ -1,62 +1,40 @@
 /** Work queues: the methods of the library's `store.queues`, without `work`. */
-import type { AsJson } from '../shared/schema'
-import type { Operation, PartsOf } from './format'
-import * as operations from './operations'
-import { SettingsCalls, type SettingsNames } from './settings'
-import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport } from './transport'
-import type Wire from './wire'
+import type { AsJson, JsonText } from '../shared/json'
 import type {
-  AckedReceipts,
-  Cycle,
-  Extend,
-  ExtendedReceipts,
+  Acked,
+  CycleOptions,
+  DryRun,
+  Extended,
+  ExtendOptions,
   Message,
   MessagePage,
-  Nack,
-  NackedReceipts,
+  MessageRef,
+  Nacked,
+  NackOptions,
   NewMessage,
   PeekedMessage,
-  Purge,
+  PeekOptions,
   Queue,
-  QueueChanges,
-  QueuePage,
   QueueSettings,
-  QueueStatus,
-  Receive,
-  Redrive,
+  Queues,
+  ReceiveOptions,
+  RedriveOptions,
+  SendOptions,
   Sent,
-  SentMany,
-} from './wire'
-
-export type SendOptions = Omit<NewMessage, 'body'> & CallOptions
-export type ReceiveOptions = Receive & CallOptions
-export type CycleOptions = Cycle & CallOptions
-/** A message that was received, or its receipt handle. */
-export type MessageRef = Message | string
-type Handles = 'receiptHandle' | 'receiptHandles'
-export type NackOptions = Omit<Nack, Handles> & CallOptions
-export type ExtendOptions = Omit<Extend, Handles> & CallOptions
-export type RedriveOptions = Redrive & CallOptions
-export type PurgeOptions = Purge & CallOptions
-export type PeekOptions = Wire['peekMessages']['query'] & CallOptions
-
-export type QueueListOptions = Wire['listQueues']['query'] & CallOptions
-
-interface QueueKind {
-  shown: QueueStatus
-  stored: Queue
-  put: [settings?: QueueSettings, options?: SettingsOptions]
-  ensure: [settings?: QueueSettings, options?: CallOptions]
-  changes: QueueChanges
-  listed: QueueStatus
-  page: QueuePage
-  range: QueueListOptions
-}
+} from '../shared/queue-types'
+import type { As } from '../shared/types'
+import type { Operation } from './format'
+import * as operations from './operations'
+import { SettingsCalls, type SettingsNames } from './settings'
+import { type CallOptions, everyOf, parted, type Transport, type WithCall } from './transport'
 
 const QUEUES: SettingsNames = { many: 'queues', absent: 'queue_not_found', shape: operations.queueShape }
 
 /** `Body` is the type that the caller says bodies have: nothing checks it. */
-export class QueueCalls<Base = unknown> extends SettingsCalls<QueueKind> {
+export class QueueCalls
+  extends SettingsCalls<Queues, [settings?: QueueSettings]>
+  implements Omit<Queues, 'message' | 'peek' | 'send'>
+{
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -78,10 +56,10 @@ export class QueueCalls<Base = unknown> extends SettingsCalls<QueueKind> {
    * Sends one message. `sent` is false if a message with this `dedupId` was sent before; the id is that message's. A call
    * without a `dedupId` is not repeated if no answer came. Throws `queue_not_found`.
    */
-  send<Body extends Base = Base, Given extends Body = Body>(
+  send<Body = unknown, Given extends Body | JsonText = Body | JsonText>(
     queue: string,
     body: Given & AsJson<Given>,
-    options: SendOptions = {},
+    options: SendOptions & CallOptions = {},
   ): Promise<Sent> {
     const [more, call] = parted(options)
     const repeat = options.dedupId ? 'safe' : 'once'
@@ -93,37 +71,42 @@ export class QueueCalls<Base = unknown> extends SettingsCalls<QueueKind> {
    * Sends 1 to 1,000 messages, all or none, and returns one entry for each, in the order given. The call is repeated if no
    * answer came only if all messages have a `dedupId`.
    */
-  async sendMany<Body extends Base = Base>(
+  async sendMany<Body = unknown>(
     queue: string,
     messages: readonly NewMessage<NoInfer<Body>>[],
     options?: CallOptions,
   ): Promise<Sent[]> {
     const repeat = messages.every(({ dedupId }) => dedupId) ? 'safe' : 'once'
     const parts = { path: { queue }, body: { messages } }
-    return ((await this.#transport.value(operations.sendMessages, parts, { repeat, ...options })) as SentMany).messages
+    return (
+      (await this.#transport.value(operations.sendMessages, parts, { repeat, ...options })) as { messages: Sent[] }
+    ).messages
   }
 
   /**
    * Claims messages: until the visibility timeout no other receiver gets them. The call is not repeated if no answer came:
    * messages that it claimed become ready after that timeout. With `waitSeconds` it may take that much longer.
    */
-  async receive<Body extends Base = Base>(queue: string, options: ReceiveOptions = {}): Promise<Message<Body>[]> {
+  async receive<Body = unknown>(queue: string, options: WithCall<ReceiveOptions> = {}): Promise<Message<Body>[]> {
     return (await this.#inParts(operations.receiveMessages, queue, options)).messages as Message<Body>[]
   }
 
   /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. Not repeated, as `receive`. */
-  async cycle<Body extends Base = Base>(queue: string, options: CycleOptions = {}): Promise<Message<Body>[]> {
+  async cycle<Body = unknown>(queue: string, options: WithCall<CycleOptions> = {}): Promise<Message<Body>[]> {
     return (await this.#inParts(operations.cycleMessages, queue, options)).messages as Message<Body>[]
   }
 
-  #inParts<Id extends 'receiveMessages' | 'cycleMessages' | 'redriveQueue' | 'purgeQueue'>(
-    operation: Operation<Id>,
+  #inParts<Answer, Body extends object>(
+    operation: Operation<Answer, { path: { queue: string | bigint }; body: Body }>,
     queue: string,
-    options: ReceiveOptions | RedriveOptions,
-  ): Promise<Wire[Id]['answer']> {
+    options: Body & CallOptions,
+  ): Promise<Answer> {
     const [body, call] = parted(options)
-    const parts = { path: { queue }, body } as unknown as PartsOf<Id>
-    return this.#transport.value(operation, parts, { repeat: 'parts', ...call })
+    return this.#transport.value(
+      operation,
+      { path: { queue }, body: body as unknown as Body },
+      { repeat: 'parts', ...call },
+    )
   }
 
   /**
@@ -135,34 +118,34 @@ export class QueueCalls<Base = unknown> extends SettingsCalls<QueueKind> {
   }
 
   /** The message failed: it is handed out again after a delay, or never. Throws as `ack`. */
-  nack(queue: string, message: MessageRef, options?: NackOptions): Promise<void> {
+  nack(queue: string, message: MessageRef, options?: NackOptions & CallOptions): Promise<void> {
     return this.#settle(operations.nackMessages, queue, one(message), options)
   }
 
   /** Extends the claim to the visibility timeout, counted from now. Throws as `ack`. */
-  extend(queue: string, message: MessageRef, options: ExtendOptions): Promise<void> {
+  extend(queue: string, message: MessageRef, options: ExtendOptions & CallOptions): Promise<void> {
     // The handle stays valid, so that a second extension has the effect of one.
     return this.#settle(operations.extendMessages, queue, one(message), options, 'safe')
   }
 
   /** `ack` of 1 to 1,000 messages or handles; resolves to the handles that counted, and those that did not. */
-  ackMany(queue: string, messages: readonly MessageRef[], options?: CallOptions): Promise<AckedReceipts> {
+  ackMany(queue: string, messages: readonly MessageRef[], options?: CallOptions): Promise<Acked> {
     return this.#settle(operations.ackMessages, queue, many(messages), options)
   }
 
   /** `nack` of 1 to 1,000 messages or handles. */
-  nackMany(queue: string, messages: readonly MessageRef[], options?: NackOptions): Promise<NackedReceipts> {
+  nackMany(queue: string, messages: readonly MessageRef[], options?: NackOptions & CallOptions): Promise<Nacked> {
     return this.#settle(operations.nackMessages, queue, many(messages), options)
   }
 
   /** `extend` of 1 to 1,000 messages or handles. */
-  extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<ExtendedReceipts> {
+  extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions & CallOptions): Promise<Extended> {
     return this.#settle(operations.extendMessages, queue, many(messages), options, 'safe')
   }
 
   /** One handle is answered with nothing, a list with what became of each. */
   #settle<Answer>(
-    operation: Operation<'ackMessages' | 'nackMessages' | 'extendMessages'>,
+    operation: Operation<unknown, { path: object; body: object }>,
     queue: string,
     handles: object,
     options: CallOptions = {},
@@ -170,30 +153,29 @@ export class QueueCalls<Base = unknown> extends SettingsCalls<QueueKind> {
   ): Promise<Answer> {
     const [more, call] = parted(options)
     const parts = { path: { queue }, body: { ...handles, ...more } }
-    return this.#transport.value(operation, parts as never, { repeat, ...call }) as Promise<Answer>
+    return this.#transport.value(operation, parts, { repeat, ...call }) as Promise<Answer>
   }
 
   /** A page of the messages in one state, `ready` by default, without claiming them. */
-  peek<Body extends Base = Base>(queue: string, options: PeekOptions = {}): Promise<MessagePage<Body>> {
+  peek<Body = unknown, Asked extends 'value' | 'preview' = 'value'>(
+    queue: string,
+    options: PeekOptions<Asked> & CallOptions = {},
+  ): Promise<MessagePage<As<Body, Asked>>> {
     const [query, call] = parted(options)
     const page = this.#transport.value(operations.peekMessages, { path: { queue }, query }, call)
-    return page as Promise<MessagePage<Body>>
+    return page as Promise<MessagePage<As<Body, Asked>>>
   }
 
   /** All messages in one state, in pages of `limit`. */
-  allMessages<Body extends Base = Base>(
+  allMessages<Body = unknown, Asked extends 'value' | 'preview' = 'value'>(
     queue: string,
-    options: PeekOptions = {},
-  ): AsyncGenerator<PeekedMessage<Body>, void, undefined> {
-    return everyOf((page) => this.peek<Body>(queue, page), 'messages', options)
+    options: PeekOptions<Asked> & CallOptions = {},
+  ): AsyncGenerator<PeekedMessage<As<Body, Asked>>, void, undefined> {
+    return everyOf((page) => this.peek<Body, Asked>(queue, page), 'messages', options)
   }
 
   /** One message in any state; null if the queue has none with this id. Throws `queue_not_found`. */
-  message<Body extends Base = Base>(
-    queue: string,
-    id: bigint,
-    options?: CallOptions,
-  ): Promise<PeekedMessage<Body> | null> {
+  message<Body = unknown>(queue: string, id: bigint, options?: CallOptions): Promise<PeekedMessage<Body> | null> {
     const found = this.#transport.valueOrNull(
       operations.getMessage,
       { path: { queue, id } },
@@ -209,7 +191,7 @@ export class QueueCalls<Base = unknown> extends SettingsCalls<QueueKind> {
   }
 
   /** Sends up to `limit` dead messages, or those of `ids`, back to the queue that they died in, with receive count 0. */
-  redrive(queue: string, options: RedriveOptions = {}): Promise<{ moved: number }> {
+  redrive(queue: string, options: WithCall<Omit<RedriveOptions, 'prefix'>> = {}): Promise<{ moved: number }> {
     return this.#inParts(operations.redriveQueue, queue, options)
   }
 
@@ -219,7 +201,7 @@ export class QueueCalls<Base = unknown> extends SettingsCalls<QueueKind> {
   }
 
   /** Deletes all ready, blocked and delayed messages: in a dead-letter queue, the dead letters. */
-  purge(queue: string, options: PurgeOptions = {}): Promise<{ deleted: number }> {
+  purge(queue: string, options: DryRun & CallOptions = {}): Promise<{ deleted: number }> {
     return this.#inParts(operations.purgeQueue, queue, options)
   }
 }

@@ -4,8 +4,7 @@
  * that proves that nothing was done.
  */
 
-import { pauseMs } from '../shared/backoff'
-import { LONGEST_TIMER_MS } from '../shared/clock'
+import { LONGEST_TIMER_MS, pauseMs } from '../shared/backoff'
 import type { ErrorCode } from '../shared/error-codes'
 import type { RecentnError } from '../shared/recentn-error'
 

@@ -1,28 +1,34 @@
 /** The calls on settings, which groups, policies, queues and schedules have in common: one class, because pages count bytes. */
-import type { FieldShapes, Operation } from './format'
-import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport } from './transport'
+import type { ErrorCode } from '../shared/error-codes'
+import type { Policies, PolicySettings } from '../shared/group-types'
+import type { RecentnError } from '../shared/recentn-error'
+import type { Schedule, ScheduleChanges, ScheduleDefinition, Schedules } from '../shared/schedule-types'
+import type { ListOptions } from '../shared/types'
+import { decoded, type FieldShapes, type Headed, type Operation } from './format'
+import { scheduleShape } from './operations'
+import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport, type WithCall } from './transport'
 
-/** The types of one kind of settings. */
-export interface SettingsKind {
-  /** What `get` and lists show, and what is answered to a change. */
-  shown: object
-  stored: object
-  put: [settings?: object, options?: SettingsOptions]
-  ensure: [settings?: object, options?: CallOptions]
-  changes: object
-  listed: object
-  page: { nextAfter: string | null }
-  range: object & CallOptions
+/** The calls of the library on one kind of settings. */
+interface Library {
+  get(name: string): Promise<object | null>
+  put(name: string, settings: never): Promise<object>
+  update(name: string, changes: never): Promise<object>
+  ensure(name: string, settings: never): Promise<object>
+  list(): Promise<object>
 }
+
+/** What a page of a list has. */
+type EntryOf<Page> = Extract<Page[keyof Page], readonly unknown[]>[number]
 
 /** How a kind is named in paths and answers, and which of its fields are ids and times. */
 export interface SettingsNames {
   many: string
-  absent: 'group_not_found' | 'policy_not_found' | 'queue_not_found' | 'schedule_not_found'
-  shape?: FieldShapes
+  absent: ErrorCode
+  shape: FieldShapes
 }
 
-export class SettingsCalls<Kind extends SettingsKind> {
+/** `Calls` are the library's, and `Given` is the argument of its `put` and `ensure`. */
+export class SettingsCalls<Calls extends Library, Given extends [settings?: object]> {
   readonly #transport: Transport
   readonly #kind: SettingsNames
 
@@ -32,50 +38,112 @@ export class SettingsCalls<Kind extends SettingsKind> {
   }
 
   /** An operation on one: its method, as the document has it. */
-  #at(method: string): Operation<never> {
+  #at(method: string): Operation<object> {
     const { many, shape } = this.#kind
-    return { method, path: `/v1/${many}/{name}`, answer: shape } as Operation<never>
+    return { method, path: `/v1/${many}/{name}`, answer: shape }
   }
 
-  #parts(name: string, body?: object): never {
-    return { path: { name }, body } as never
+  /** Sends settings; with `ifTag` to those only that have this tag, which a call that arrived twice would find changed. */
+  #send(
+    method: string,
+    name: string,
+    body: object,
+    { ifTag, ...call }: SettingsOptions = {},
+    condition?: Headed['headers'],
+  ) {
+    const headers = ifTag === undefined ? condition : { 'If-Match': `"${encodeURI(ifTag)}"` }
+    const repeat = ifTag === undefined ? 'safe' : 'once'
+    return this.#transport.call(this.#at(method), { path: { name }, body, headers } as Headed, { repeat, ...call })
+  }
+
+  async #put(...given: [name: string, settings: object, options?: SettingsOptions, condition?: Headed['headers']]) {
+    const { status, value } = await this.#send('PUT', ...given)
+    return Object.assign(value, { created: status === 201 })
   }
 
   /** The settings, and for a queue its counts; null if it does not exist. */
-  get(name: string, options?: CallOptions): Promise<Kind['shown'] | null> {
-    return this.#transport.valueOrNull(this.#at('GET'), this.#parts(name), this.#kind.absent, options)
+  get(name: string, options?: CallOptions): ReturnType<Calls['get']> {
+    const found = this.#transport.valueOrNull(this.#at('GET'), at(name), this.#kind.absent, options)
+    return found as ReturnType<Calls['get']>
   }
 
   /** Creates it, or replaces all of its settings. One that is left out gets its default; for a group it follows the policy. */
-  put(name: string, ...[settings = {}, options]: Kind['put']): Promise<Kind['stored'] & { created: boolean }> {
-    return this.#transport.put(this.#at('PUT'), this.#parts(name, settings), options)
+  put(name: string, ...[settings = {}, options]: [...Given, options?: SettingsOptions]): ReturnType<Calls['put']> {
+    return this.#put(name, settings, options) as ReturnType<Calls['put']>
   }
 
   /** Changes the given settings and no others. With null a setting of a group follows the policy again. */
-  async update(name: string, changes: Kind['changes'], options?: SettingsOptions): Promise<Kind['stored']> {
-    return (await this.#transport.change(this.#at('PATCH'), this.#parts(name, changes), options)).value
+  update(
+    name: string,
+    changes: Parameters<Calls['update']>[1],
+    options?: SettingsOptions,
+  ): ReturnType<Calls['update']> {
+    const changed = this.#send('PATCH', name, changes, options).then(({ value }) => value)
+    return changed as ReturnType<Calls['update']>
   }
 
   /** Creates it with these settings, and leaves one that exists unchanged. */
-  ensure(name: string, ...[settings = {}, options]: Kind['ensure']): Promise<Kind['stored'] & { created: boolean }> {
-    return this.#transport.ensure(this.#at('PUT'), this.#parts(name, settings), options)
+  ensure(name: string, ...[settings = {}, options]: [...Given, options?: CallOptions]): ReturnType<Calls['ensure']> {
+    const there = this.#put(name, settings, options, { 'If-None-Match': '*' }).catch((error: RecentnError | null) => {
+      if (error?.code !== 'already_exists' || !error.cause) throw error
+      return Object.assign(decoded(error.cause, this.#kind.shape) as object, { created: false })
+    })
+    return there as ReturnType<Calls['ensure']>
   }
 
   /** Drops it, with all in it; false if there was none. Throws `queue_in_use`. */
   drop(name: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(this.#at('DELETE'), this.#parts(name), this.#kind.absent, options)
+    return this.#transport.wasThere(this.#at('DELETE'), at(name), this.#kind.absent, options)
   }
 
   /** A page, by name. */
-  list(options: Kind['range'] = {}): Promise<Kind['page']> {
+  list(options: WithCall<ListOptions> = {}): ReturnType<Calls['list']> {
     const [query, call] = parted(options)
     const { many, shape } = this.#kind
-    const list = { method: 'GET', path: `/v1/${many}`, ...(shape && { answer: { [many]: shape } }) }
-    return this.#transport.value(list as Operation<never>, { query } as never, call)
+    const list: Operation<never> = { method: 'GET', path: `/v1/${many}`, answer: { [many]: shape } }
+    return this.#transport.value(list, { query } as object, call) as ReturnType<Calls['list']>
   }
 
   /** All by name, in pages of `limit`. */
-  all(options: Kind['range'] = {}): AsyncGenerator<Kind['listed'], void, undefined> {
+  all(
+    options: WithCall<ListOptions> = {},
+  ): AsyncGenerator<EntryOf<Awaited<ReturnType<Calls['list']>>>, void, undefined> {
     return everyOf((page) => this.list(page) as never, this.#kind.many, options)
   }
 }
+
+const at = (name: string) => ({ path: { name } }) as Headed
+
+export type PolicyCalls = SettingsCalls<Policies, [settings: PolicySettings]>
+
+export const POLICIES: SettingsNames = { many: 'policies', absent: 'policy_not_found', shape: {} }
+
+/** `Body` is the type that the caller says bodies have: nothing checks it. */
+export interface ScheduleCalls
+  extends Pick<SettingsCalls<Schedules, [settings: ScheduleDefinition]>, 'drop' | 'list' | 'all'> {
+  /** Null if there is no such schedule. */
+  get<Body = unknown>(schedule: string, options?: CallOptions): Promise<Schedule<Body> | null>
+  /**
+   * Creates the schedule, or replaces the one of this name. While `cron`, `everySeconds` and `timeZone` stay the same, its
+   * next tick stays too. Throws `queue_not_found`.
+   */
+  put<Body = unknown>(
+    schedule: string,
+    definition: ScheduleDefinition<NoInfer<Body>>,
+    options?: SettingsOptions,
+  ): Promise<Schedule<Body> & { created: boolean }>
+  /** Changes what is given and nothing more. Throws `schedule_not_found` and `queue_not_found`. */
+  update<Body = unknown>(
+    schedule: string,
+    changes: ScheduleChanges<NoInfer<Body>>,
+    options?: SettingsOptions,
+  ): Promise<Schedule<Body>>
+  /** Creates the schedule, and leaves a schedule that exists unchanged. */
+  ensure<Body = unknown>(
+    schedule: string,
+    definition: ScheduleDefinition<NoInfer<Body>>,
+    options?: CallOptions,
+  ): Promise<Schedule<Body> & { created: boolean }>
+}
+
+export const SCHEDULES: SettingsNames = { many: 'schedules', absent: 'schedule_not_found', shape: scheduleShape }

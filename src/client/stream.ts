@@ -1,26 +1,11 @@
 /** One connection to the stream of a group: its events until it ends, and the notice that it is dead. */
 
+import type { GroupEvent } from '../shared/group-types'
 import { RecentnError } from '../shared/recentn-error'
-import { decoded, errorOf, requestOf } from './format'
+import { decoded, errorOf, type FieldShapes, requestOf } from './format'
 import * as operations from './operations'
 import { type TimeLimit, timeLimit } from './retry'
 import { type Transport, unreachable } from './transport'
-import type { GroupRemoved, GroupReset, Item } from './wire'
-
-/**
- * A change of a group's window. To have the window, keep the newest `capacity` items of these events without the removed
- * ones; in a `history` group drop also those whose id is `capacity` or more below the newest, in a `distinct` group the
- * member's older item. An `item` event may be of an item that a page read meanwhile has already.
- */
-export type GroupEvent<Payload = unknown> =
-  | { type: 'item'; item: Item<Payload> }
-  /** The item left the window, but not because newer items filled it. The listener may not have the item. */
-  | ({ type: 'removed' } & GroupRemoved)
-  /**
-   * Discard your local state and read the group again. Leave out items with an id of `totalAppended` or more: they follow as
-   * events, and so do later changes.
-   */
-  | ({ type: 'reset' } & GroupReset)
 
 /** Characters. A payload has 64 KiB, of which each byte may be escaped. */
 const MAX_EVENT = 1 << 20
@@ -109,9 +94,9 @@ export class GroupStream {
     const { event: type, data, retry } = fields
     if (retry) this.retryMs = Number(retry)
     if (data === undefined) return null
-    const value = this.transport.parse(data)
-    if (type === 'item') return { type, item: decoded(value, operations.itemShape) as Item }
-    if (type === 'removed') return { type, id: (decoded(value, operations.groupRemovedShape) as GroupRemoved).id }
-    return type === 'reset' ? { type, ...(decoded(value, operations.groupResetShape) as GroupReset) } : null
+    const valueBy = (shape: FieldShapes) => decoded(this.transport.parse(data), shape) as object
+    if (type === 'item') return { type, item: valueBy(operations.itemShape) } as GroupEvent
+    if (type === 'removed') return { type, ...valueBy(operations.groupRemovedShape) } as GroupEvent
+    return type === 'reset' ? ({ type, ...valueBy(operations.groupResetShape) } as GroupEvent) : null
   }
 }

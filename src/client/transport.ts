@@ -1,19 +1,10 @@
 /** Calls of operations: each attempt is a fetch within a time limit, and a call is attempted again where that is safe. */
 import type { ErrorCode } from '../shared/error-codes'
 import { invalidInput, RecentnError } from '../shared/recentn-error'
-import {
-  answerOf,
-  decoded,
-  type Operation,
-  type OperationId,
-  type PartsOf,
-  requestOf,
-  type WireAnswer,
-  type WireRequest,
-} from './format'
+import type { IfTag } from '../shared/types'
+import { answerOf, type Headed, type Operation, requestOf, type WireAnswer, type WireRequest } from './format'
 import type { ClientOptions } from './options'
 import { pause, type Repeat, retryDelay, type TimeLimit, timeLimit } from './retry'
-import type Wire from './wire'
 
 export interface CallOptions {
   /** Ends the call, which then throws the signal's reason. A write may or may not have been done. */
@@ -22,13 +13,15 @@ export interface CallOptions {
   timeoutSeconds?: number | undefined
 }
 
-export interface SettingsOptions extends CallOptions {
-  /**
-   * The `tag` of the settings that the caller has read; `'*'` is any. If they have another one by now, or do not exist, nothing
-   * changes, and the call throws `settings_changed`.
-   */
-  ifTag?: string | undefined
+/** Options of the library, without the `'text'` of payloads, bodies and values, which are parsed here; and those of a call. */
+export type WithCall<Options> = CallOptions & {
+  [Name in keyof Options as Options[Name] extends 'value' | 'text' | undefined ? never : Name]: Exclude<
+    Options[Name],
+    'text'
+  >
 }
+
+export type SettingsOptions = IfTag & CallOptions
 
 export interface Conduct extends CallOptions {
   /** `once` for a POST and `safe` for other methods, when left out. */
@@ -58,11 +51,11 @@ export class Transport {
   }
 
   /** The answer of an operation. Throws `RecentnError`, and the reason of the caller's signal. */
-  async call<Id extends OperationId>(
-    operation: Operation<Id>,
-    parts: PartsOf<Id>,
+  async call<Answer, Parts>(
+    operation: Operation<Answer, Parts>,
+    parts: NoInfer<Parts> & Headed,
     conduct: Conduct = {},
-  ): Promise<WireAnswer<Wire[Id]['answer']>> {
+  ): Promise<WireAnswer<Answer>> {
     const request = requestOf(operation, parts)
     const { repeat = request.init.method === 'POST' ? 'once' : 'safe', signal } = conduct
     const ownRule = async (error: RecentnError, attempt: number) => {
@@ -72,64 +65,27 @@ export class Transport {
     const { mayRetry = ownRule } = conduct
     for (let attempt = 0; ; attempt++) {
       const answer = await this.#attempt(request, conduct)
-      if (!(answer instanceof RecentnError)) return answer as WireAnswer<Wire[Id]['answer']>
+      if (!(answer instanceof RecentnError)) return answer as WireAnswer<Answer>
       if (!(await mayRetry(answer, attempt))) throw answer
     }
   }
 
   /** What the operation answers. */
-  async value<Id extends OperationId>(
-    operation: Operation<Id>,
-    parts: PartsOf<Id>,
+  async value<Answer, Parts>(
+    operation: Operation<Answer, Parts>,
+    parts: NoInfer<Parts> & Headed,
     conduct?: Conduct,
-  ): Promise<Wire[Id]['answer']> {
+  ): Promise<Answer> {
     return (await this.call(operation, parts, conduct)).value
   }
 
-  /** The answer to a change of settings, of those only that have the tag `ifTag`: a call that arrived twice would find another. */
-  async change<Id extends OperationId>(
-    operation: Operation<Id>,
-    parts: PartsOf<Id>,
-    { ifTag, ...call }: SettingsOptions = {},
-  ): Promise<WireAnswer<Wire[Id]['answer']>> {
-    if (ifTag === undefined) return this.call(operation, parts, { repeat: 'safe', ...call })
-    const headers = { 'If-Match': `"${encodeURI(ifTag)}"` }
-    return this.call(operation, { ...parts, headers }, { repeat: 'once', ...call })
-  }
-
-  /** What was put, and whether it was made by that. */
-  async put<Id extends OperationId>(
-    operation: Operation<Id>,
-    parts: PartsOf<Id>,
-    options?: SettingsOptions,
-  ): Promise<Wire[Id]['answer'] & { created: boolean }> {
-    const { status, value } = await this.change(operation, parts, options)
-    return Object.assign(value as Wire[Id]['answer'] & object, { created: status === 201 })
-  }
-
-  /** The same where there is none; otherwise what is there. */
-  async ensure<Id extends OperationId>(
-    operation: Operation<Id>,
-    parts: PartsOf<Id>,
-    options?: CallOptions,
-  ): Promise<Wire[Id]['answer'] & { created: boolean }> {
-    try {
-      return await this.put(operation, { ...parts, headers: { 'If-None-Match': '*' } }, options)
-    } catch (error) {
-      const { code, cause } = error as RecentnError
-      if (code !== 'already_exists' || !cause) throw error
-      const there = decoded(cause, operation.answer ?? {}) as Wire[Id]['answer'] & object
-      return Object.assign(there, { created: false })
-    }
-  }
-
   /** Null in place of the error `absent`, which says that there is no such thing. */
-  async valueOrNull<Id extends OperationId>(
-    operation: Operation<Id>,
-    parts: PartsOf<Id>,
+  async valueOrNull<Answer, Parts>(
+    operation: Operation<Answer, Parts>,
+    parts: NoInfer<Parts> & Headed,
     absent: ErrorCode,
     conduct?: Conduct,
-  ): Promise<Wire[Id]['answer'] | null> {
+  ): Promise<Answer | null> {
     try {
       return await this.value(operation, parts, conduct)
     } catch (error) {
@@ -139,9 +95,9 @@ export class Transport {
   }
 
   /** True if it is done, false in place of the error `absent`. */
-  async wasThere<Id extends OperationId>(
-    operation: Operation<Id>,
-    parts: PartsOf<Id>,
+  async wasThere<Answer, Parts>(
+    operation: Operation<Answer, Parts>,
+    parts: NoInfer<Parts> & Headed,
     absent: ErrorCode,
     conduct?: Conduct,
   ): Promise<boolean> {

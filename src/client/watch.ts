@@ -4,17 +4,14 @@
  */
 
 import { pauseMs } from '../shared/backoff'
+import type { GroupEvent, GroupWatch, WatchOptions } from '../shared/group-types'
 import { invalidInput, RecentnError } from '../shared/recentn-error'
 import * as operations from './operations'
 import { mayPass, pause } from './retry'
-import { type GroupEvent, GroupStream } from './stream'
+import { GroupStream } from './stream'
 import type { Transport } from './transport'
 
-export interface WatchOptions {
-  /** Start after the item with this id; -1 for all items in the window. Starts with the next item when left out. */
-  after?: bigint | undefined
-  /** Ends the watch. */
-  signal?: AbortSignal | undefined
+export interface StreamOptions extends Pick<WatchOptions, 'after' | 'resumes' | 'signal'> {
   /**
    * Seconds of silence after which a connection is given up; 45 when left out. The server sends something every 15 seconds.
    */
@@ -23,26 +20,18 @@ export interface WatchOptions {
   onDisconnect?: ((error: RecentnError) => void) | undefined
 }
 
-/** The events of a group, until the watch is ended (`break`, `return()`, the signal). */
-export interface GroupWatch<Payload = unknown>
-  extends AsyncIterableIterator<GroupEvent<Payload>, undefined, undefined> {
-  /** Resolves once the first connection is open; rejects, as the first event does, if that is refused. */
-  readonly ready: Promise<void>
-  return(): Promise<IteratorResult<GroupEvent<Payload>, undefined>>
-}
-
 const IDLE_SECONDS = 45
 const LONGEST_PAUSE_MS = 30_000
 
-export function watchGroup(transport: Transport, group: string, options: WatchOptions): GroupWatch {
+export function watchGroup(transport: Transport, group: string, options: StreamOptions): GroupWatch {
   return new Watch(transport, group, options)
 }
 
 class Watch implements GroupWatch {
-  readonly ready: Promise<void>
+  readonly ready: Promise<bigint>
   readonly #transport: Transport
   readonly #group: string
-  readonly #options: WatchOptions
+  readonly #options: StreamOptions
   readonly #ending = new AbortController()
   readonly #stream: GroupStream
   readonly #events: AsyncGenerator<GroupEvent, undefined, undefined>
@@ -53,8 +42,8 @@ class Watch implements GroupWatch {
   /** The greatest id that was given. */
   #given: bigint | undefined
 
-  constructor(transport: Transport, group: string, options: WatchOptions) {
-    const { after, signal, idleSeconds = IDLE_SECONDS } = options
+  constructor(transport: Transport, group: string, options: StreamOptions) {
+    const { after, resumes = false, signal, idleSeconds = IDLE_SECONDS } = options
     if (after !== undefined && typeof after !== 'bigint') {
       throw invalidInput([{ parameter: 'after', detail: 'must be a bigint' }])
     }
@@ -67,15 +56,15 @@ class Watch implements GroupWatch {
     if (signal?.aborted) end()
     signal?.addEventListener('abort', end)
     this.#ending.signal.addEventListener('abort', () => signal?.removeEventListener('abort', end))
-    let connected = () => {}
-    const connecting = new Promise<void>((resolve) => {
+    let connected: (after: bigint) => void = () => {}
+    const connecting = new Promise<bigint>((resolve) => {
       connected = resolve
     })
-    this.#events = this.#run(connected)
+    this.#events = this.#run(resumes, connected)
     const first = this.#events.next()
     this.#first = first
     // A watch that ends before it is connected is ready too: nobody waits for it any more.
-    this.ready = Promise.race([connecting, first.then(() => {})])
+    this.ready = Promise.race([connecting, first.then(() => this.#after ?? -1n)])
     this.ready.catch(() => {})
   }
 
@@ -95,17 +84,17 @@ class Watch implements GroupWatch {
     return { done: true, value: undefined }
   }
 
-  async *#run(connected: () => void): AsyncGenerator<GroupEvent, undefined, undefined> {
+  async *#run(resumes: boolean, connected: (after: bigint) => void): AsyncGenerator<GroupEvent, undefined, undefined> {
     const { signal } = this.#ending
     let failures = 0
-    let resumes = false
+    let isResuming = resumes
     while (!signal.aborted) {
       let error = new RecentnError('unreachable', 'The server has ended the stream', { status: 503 })
       try {
         this.#after ??= await this.#newest()
-        for await (const event of this.#stream.events(this.#after, resumes)) {
-          connected()
-          resumes = true
+        for await (const event of this.#stream.events(this.#after, isResuming)) {
+          connected(this.#after)
+          isResuming = true
           if (event === 'connected') continue
           failures = 0
           if (this.#isNew(event)) yield event

@@ -1,15 +1,28 @@
 /**
- * `client.queues.work`: where its messages come from. `shared/worker.ts` has the loop. It claims as many messages as its
- * handlers begin at once, and none ahead, because REST takes back no claim whose handler has not begun.
+ * `client.queues.work`: the worker of the library over REST. It claims as many messages as its handlers begin at once, and
+ * none ahead, because REST takes back no claim whose handler has not begun.
+ *
+ * Invariants: a handler begins only while its claim surely holds. A claim ends in exactly one way: acked, nacked, or lost.
  */
 
-import { WorkerLoop } from '../shared/worker'
+import { Faults } from '../shared/faults'
+import { extendBy, type Lease, Leases, leaseOf } from '../shared/leases'
+import type { Message } from '../shared/queue-types'
+import { Stepping, surrounded } from '../shared/running'
+import { parsing } from '../shared/schema'
+import { Settles } from '../shared/settle-batch'
 import * as loops from './loops'
 import { aFunction } from './options'
 import type { QueueCalls } from './queues'
 import { mayPass } from './retry'
-import type { Message } from './wire'
 
+const WAIT_SECONDS = 20
+/** After an empty answer that took no longer than this, the next receive waits as long. */
+const SOON_MS = 100
+/** How long others are waited for before a suspect begins, and then its end before others begin. */
+const CAREFUL_MS = 3000
+/** How long the server has, after a stop without patience, to take what is settled. */
+const LAST_SETTLE_MS = 5000
 const RULES = {
   ...loops.LOOP_RULES,
   concurrency: loops.whole(1, 1000),
@@ -26,10 +39,114 @@ export function startWorker(
   options: loops.WorkOptions,
 ): loops.Running {
   loops.checkLoop(handler, options, RULES)
-  return new WorkerLoop<Message>(queues, queue, handler, options, {
-    ...loops.SURROUNDINGS,
-    backoff: loops.pausesOf(options.backoff),
-    again: mayPass,
-    lastMs: 5000,
-  })
+  return new RemoteWorker(queues, queue, surrounded(options.around, parsing(options.schema, handler)), options)
+}
+
+class RemoteWorker extends Stepping {
+  readonly #queues: QueueCalls
+  readonly #queue: string
+  readonly #handler: loops.Handler
+  readonly #options: loops.WorkOptions
+  readonly #faults: Faults<Message>
+  readonly #leases: Leases<Lease<Message>>
+  readonly #running = new Map<Lease<Message>, Promise<void>>()
+  readonly #settles: Settles<Message>
+  readonly #fetched: Promise<void>
+  #onRoom: () => void = () => {}
+
+  constructor(queues: QueueCalls, queue: string, handler: loops.Handler, options: loops.WorkOptions) {
+    super(loops.SURROUNDINGS)
+    const { clock } = loops.SURROUNDINGS
+    this.#queues = queues
+    this.#queue = queue
+    this.#handler = handler
+    this.#options = options
+    const faults = new Faults<Message>({ ...options, who: 'worker', what: `work on the queue ${queue}` })
+    this.#faults = faults
+    this.#leases = new Leases({ clock, share: 0.5, extend: extendBy(queues, queue), faults })
+    const backoff = loops.pausesOf(options.backoff)
+    this.#settles = new Settles({ ...options, source: queues, queue, backoff, faults, again: mayPass, clock })
+    void this.stopped.then(() => this.#leases.close())
+    this.#fetched = this.repeat(faults, (signal) => this.#fetch(signal))
+    this.stopBy(options.signal)
+  }
+
+  protected async end(): Promise<void> {
+    this.#onRoom()
+    await this.#fetched
+    await this.#quiet()
+    this.#settles.hurry()
+    await this.#settles.drained()
+  }
+
+  protected async hurry(): Promise<void> {
+    for (const lease of this.#running.keys()) lease.abort('The worker was stopped before the handler ended')
+    await this.within(Promise.all(this.#running.values()))
+    for (const lease of this.#running.keys()) {
+      if (lease.isLost) continue
+      lease.isLost = true
+      this.#leases.remove(lease)
+      this.#settles.abandoned(lease)
+    }
+    await this.within(this.#settles.drained(), LAST_SETTLE_MS)
+    this.#settles.giveUp()
+  }
+
+  // ---- claims that come in
+
+  /** Resolves to the milliseconds until the next receive. */
+  async #fetch(signal: AbortSignal): Promise<number> {
+    const { concurrency = 1, visibilityTimeoutSeconds } = this.#options
+    while (this.#running.size >= concurrency && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#onRoom = resolve
+      })
+    }
+    if (signal.aborted) return 0
+    const sentAt = performance.now()
+    const messages = await this.#queues.receive(this.#queue, {
+      limit: concurrency - this.#running.size,
+      visibilityTimeoutSeconds,
+      waitSeconds: WAIT_SECONDS,
+      signal,
+    })
+    this.#faults.answered()
+    await this.#take(messages.map((message) => leaseOf(message, sentAt, visibilityTimeoutSeconds)))
+    return messages.length === 0 && performance.now() - sentAt < SOON_MS ? SOON_MS : 0
+  }
+
+  /** Begins the handlers. Resolves when another receive may begin. */
+  async #take(leases: readonly Lease<Message>[]): Promise<void> {
+    await this.#leases.add(leases)
+    for (const lease of leases) if (!lease.isSuspect) void this.#begin(lease)
+    for (const lease of leases) {
+      if (!lease.isSuspect) continue
+      // It runs alone, so that it takes no other message with it, nor another one it.
+      await this.within(this.#quiet(), CAREFUL_MS)
+      await this.within(this.#begin(lease), CAREFUL_MS)
+    }
+  }
+
+  async #quiet(): Promise<void> {
+    await Promise.all(this.#running.values())
+    await this.#settles.drained()
+  }
+
+  async #begin(lease: Lease<Message>): Promise<void> {
+    if (lease.isLost) return
+    const run = this.#run(lease)
+    this.#running.set(lease, run)
+    await run
+    this.#running.delete(lease)
+    this.#onRoom()
+  }
+
+  async #run(lease: Lease<Message>): Promise<void> {
+    const { subject, signal } = lease
+    const failure = await this.#faults.attempt(() => this.#handler(subject, { signal }), subject)
+    if (lease.isLost) return
+    this.#leases.remove(lease)
+    if (failure) this.#settles.failed(lease, failure.error)
+    else this.#settles.done(lease)
+  }
 }

@@ -1,8 +1,7 @@
 /** Calls of the server that the page came from. The client does not retry here, because the pages ask again by themselves. */
 
-import type { Operation, OperationId, PartsOf } from '../client/format'
+import type { Headed, Operation } from '../client/format'
 import { Transport } from '../client/transport'
-import type Wire from '../client/wire'
 import { RecentnError } from '../shared/recentn-error'
 import { hasKeys, keyName, session } from './session'
 import { parseExactly } from './value'
@@ -37,11 +36,11 @@ export const transport = new Transport({
 })
 
 /** What the operation answers. Throws `RecentnError`, and the reason of the signal. */
-export function ask<Id extends OperationId>(
-  operation: Operation<Id>,
-  parts: PartsOf<Id>,
+export function ask<Answer, Parts>(
+  operation: Operation<Answer, Parts>,
+  parts: NoInfer<Parts> & Headed,
   signal?: AbortSignal,
-): Promise<Wire[Id]['answer']> {
+): Promise<Answer> {
   return transport.value(operation, parts, { signal })
 }
 

@@ -2,7 +2,7 @@
  * What counts as a dead letter: every message of a dead-letter queue that is not archived. The metrics and
  * `recentn doctor` count in the same way.
  */
-import type { PeekedMessage, QueueStatus } from '../client/wire'
+import type { PeekedMessage, QueueStatus } from '../shared/queue-types'
 
 /** The counts, with dead letters among the dead. */
 export function countsOf({ isDeadLetterQueue, counts }: QueueStatus): QueueStatus['counts'] {

@@ -1,6 +1,6 @@
 /** One feed: its last sync id, and the cursor and the lag of each consumer. */
 import * as operations from '../client/operations'
-import type { Consumer, Feed } from '../client/wire'
+import type { Consumer, FeedStatus } from '../shared/feed-types'
 import { link } from './address'
 import { ask } from './api'
 import { Cell, Fact, LoadState, Name, Num, PageHead, Table } from './parts'
@@ -25,7 +25,7 @@ export function FeedPage({ feed: name }: { feed: string }) {
   )
 }
 
-function Facts({ feed: { lastSyncId, entries, unpublished, oldestUnpublishedSeconds } }: { feed: Feed }) {
+function Facts({ feed: { lastSyncId, entries, unpublished, oldestUnpublishedSeconds } }: { feed: FeedStatus }) {
   const oldest = oldestUnpublishedSeconds === null ? '' : `, the oldest for ${duration(oldestUnpublishedSeconds)}`
   return (
     <dl class="facts panel">

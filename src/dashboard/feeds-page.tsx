@@ -1,6 +1,6 @@
 /** The feeds, by name: the last sync id, the unpublished entries, and the lag of the slowest consumer. */
 import * as operations from '../client/operations'
-import type { Feed } from '../client/wire'
+import type { FeedStatus } from '../shared/feed-types'
 import { ask } from './api'
 import { type Listed, ListPage } from './list-page'
 import { Cell, counted, NameLink } from './parts'
@@ -29,7 +29,7 @@ const COLUMNS = {
 function Row({
   feed: { feed, lastSyncId, entries, unpublished, oldestUnpublishedSeconds, consumers },
 }: {
-  feed: Feed
+  feed: FeedStatus
 }) {
   const lag = Math.max(0, ...consumers.map((consumer) => consumer.lag))
   return (

@@ -5,7 +5,7 @@
 
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { Group } from '../client/wire'
+import type { Group } from '../shared/group-types'
 import { ActionResult, useAction } from './action'
 import { link } from './address'
 import { ask, ifTag } from './api'

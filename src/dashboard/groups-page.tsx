@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { Group, Item } from '../client/wire'
+import type { Group, Item } from '../shared/group-types'
 import { goTo, link } from './address'
 import { ask, type pageQuery } from './api'
 import { submitting, textInput } from './form'

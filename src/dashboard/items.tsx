@@ -1,5 +1,5 @@
 /** A table of items of one group, or of one member. */
-import type { Item } from '../client/wire'
+import type { Item } from '../shared/group-types'
 import { Cell, Name, NameLink, Table } from './parts'
 import { Time } from './time'
 import { Value } from './value'

@@ -4,8 +4,9 @@
  * grows. A hidden tab has no stream, because browsers allow six connections to a server in all.
  */
 import * as operations from '../client/operations'
-import { type GroupEvent, GroupStream } from '../client/stream'
-import type { Item, Recent } from '../client/wire'
+import type { UntaggedRecent } from '../client/schemas'
+import { GroupStream } from '../client/stream'
+import type { GroupEvent, Item } from '../shared/group-types'
 import type { RecentnError } from '../shared/recentn-error'
 import { ask, isAccessError, toError, transport } from './api'
 
@@ -14,7 +15,7 @@ export type LiveState = 'connecting' | 'live' | 'paused' | 'reconnecting'
 export interface LiveView {
   state: LiveState
   error: RecentnError | null
-  recent: Recent | null
+  recent: UntaggedRecent | null
   /** The ids of the items that were appended while the page was shown. */
   arrived: ReadonlySet<bigint>
   /** How many items were appended while the page was shown. */
@@ -31,7 +32,7 @@ const SILENCE_MS = 40_000
 const MAX_PAUSE_MS = 20_000
 
 export class LiveGroup {
-  #recent: Recent | null = null
+  #recent: UntaggedRecent | null = null
   #arrived = new Set<bigint>()
   #arrivals = 0
   #state: LiveState = 'connecting'
@@ -136,7 +137,7 @@ export class LiveGroup {
     this.#retry = setTimeout(() => this.#connect(), pause / 2 + (Math.random() * pause) / 2)
   }
 
-  async #read(signal: AbortSignal): Promise<Recent> {
+  async #read(signal: AbortSignal): Promise<UntaggedRecent> {
     const parts = { path: { group: this.group }, query: { limit: this.#shown } }
     const read = await ask(operations.recentItems, parts, signal)
     const known = new Set(this.#recent?.items.map(({ id }) => id))

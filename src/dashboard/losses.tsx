@@ -3,7 +3,8 @@
  * bound for the groups of a policy.
  */
 import * as operations from '../client/operations'
-import type { Group, Item, Policy, Recent } from '../client/wire'
+import type { UntaggedRecent } from '../client/schemas'
+import type { Group, Item, Policy } from '../shared/group-types'
 import { ask } from './api'
 import { counted, Loaded } from './parts'
 import { usePolled } from './polled'
@@ -47,7 +48,7 @@ async function itemsOf(name: string, signal: AbortSignal): Promise<Item[]> {
   const items: Item[] = []
   for (let before: bigint | undefined; ; ) {
     const query = { limit: ALL, before, payloads: 'none' } as const
-    const page: Recent = await ask(operations.recentItems, { path: { group: name }, query }, signal)
+    const page: UntaggedRecent = await ask(operations.recentItems, { path: { group: name }, query }, signal)
     items.push(...page.items)
     if (page.nextBefore === null) return items
     before = page.nextBefore

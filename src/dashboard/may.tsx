@@ -3,10 +3,12 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { Access } from '../client/wire'
+import type { Answers } from '../client/schemas'
 import { ask, isAccessError } from './api'
 import { usePolled } from './polled'
 import { hasKeys } from './session'
+
+type Access = Answers['Access']
 
 interface KnownAccess {
   access: Access | null

@@ -2,7 +2,7 @@
 
 import { useRef } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { MemberItems } from '../client/wire'
+import type { MemberItems } from '../shared/group-types'
 import { ask, PAGE_LENGTH } from './api'
 import { Items } from './items'
 import { LoadState, Name, PageHead, Pager } from './parts'

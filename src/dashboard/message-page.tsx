@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { PeekedMessage } from '../client/wire'
+import type { PeekedMessage } from '../shared/queue-types'
 import { ActionResult, useAction } from './action'
 import { link } from './address'
 import { ask } from './api'

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { Policy } from '../client/wire'
+import type { Policy } from '../shared/group-types'
 import { RecentnError } from '../shared/recentn-error'
 import { ActionResult, useAction } from './action'
 import { goTo, link } from './address'

@@ -1,6 +1,6 @@
 /** The form that makes or changes a policy. */
 import { useState } from 'preact/hooks'
-import type { Policy } from '../client/wire'
+import type { Policy } from '../shared/group-types'
 import { submitting, textInput } from './form'
 import { PolicyLossText } from './losses'
 import { useAccess } from './may'

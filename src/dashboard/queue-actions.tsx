@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { QueueStatus } from '../client/wire'
+import type { QueueStatus } from '../shared/queue-types'
 import { ActionResult, useAction } from './action'
 import { ask } from './api'
 import { AdminButton, ReadOnlyNote } from './may'

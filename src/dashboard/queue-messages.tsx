@@ -1,6 +1,6 @@
 /** The messages of a queue in one state, read without claiming them. */
 import * as operations from '../client/operations'
-import type { PeekedMessage, QueueStatus } from '../client/wire'
+import type { PeekedMessage, QueueStatus } from '../shared/queue-types'
 import { link } from './address'
 import { ask, pageQuery } from './api'
 import { Badge, LoadState, Name, NameLink, Num, Pager, Table } from './parts'

@@ -1,6 +1,6 @@
 /** One queue: its counts over time, its settings, its messages by state, and the actions on all of them. */
 import * as operations from '../client/operations'
-import type { QueueStatus } from '../client/wire'
+import type { QueueStatus } from '../shared/queue-types'
 import { link } from './address'
 import { ask } from './api'
 import { Badge, Fact, LoadState, Name, Num, PageHead } from './parts'

@@ -1,6 +1,6 @@
 /** The queues, by name: their counts, the age of the oldest message, and how many were ready in the last minutes. */
 import * as operations from '../client/operations'
-import type { QueueStatus } from '../client/wire'
+import type { QueueStatus } from '../shared/queue-types'
 import { link } from './address'
 import { ask, type pageQuery } from './api'
 import { countsOf } from './dead-letters'

@@ -1,5 +1,5 @@
 /** The counts of queues while the dashboard was open: kept in this tab, over reloads, for a quarter of an hour. */
-import type { QueueStatus } from '../client/wire'
+import type { QueueStatus } from '../shared/queue-types'
 import { countsOf } from './dead-letters'
 import { session } from './session'
 

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { Schedule } from '../client/wire'
+import type { Schedule } from '../shared/schedule-types'
 import { ActionResult, useAction } from './action'
 import { goTo, link } from './address'
 import { ask } from './api'

@@ -1,6 +1,6 @@
 /** The schedules, by name: their queue, when they tick, the next tick and the last. */
 import * as operations from '../client/operations'
-import type { ListedSchedule } from '../client/wire'
+import type { ListedSchedule } from '../shared/schedule-types'
 import { link } from './address'
 import { ask } from './api'
 import { type Listed, ListPage } from './list-page'

@@ -1,7 +1,7 @@
 /** The settings of groups and policies: the fields of their forms, and a save that overwrites no change of somebody else. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Group, Policy } from '../client/wire'
+import type { Group, Policy } from '../shared/group-types'
 import { RecentnError } from '../shared/recentn-error'
 import { exactDuration } from './time'
 

@@ -15,8 +15,8 @@ import { clearTimeout, performance, setTimeout } from '../shared/platform'
 import { connectionState, poolSizeOf } from './connection-use'
 import { driverError, type Engine } from './engine'
 import { USE_WITHIN } from './inside'
-import { connectionOf } from './packets'
-import { forgetLimit, isOverLimit, whenSilent } from './statement-limit'
+import { connectionOf } from './mysql/packets'
+import { forgetLimit, isOverLimit, whenSilent } from './mysql/statement-limit'
 import { dropLost } from './transaction-guard'
 
 export const DEFAULT_CONNECTION_TIMEOUT_SECONDS = 10

@@ -5,25 +5,25 @@ import { DataSource, type DataSourceOptions } from 'typeorm'
 import { RecentnError } from '../shared/errors'
 import { performance, setTimeout } from '../shared/platform'
 import { mysqlDriver, sqliteDriver } from './drivers'
-import { type GateOptions, gatedRunners } from './gate'
 import { seeTransactions } from './inside'
-import { noteLockWait } from './lock-wait'
-import { mysqlFailure } from './mysql-failures'
-import { gatheringRunners } from './packets'
-import { schemaOf } from './schema'
-import { type HostedConnection, ofPool, ServerHosts } from './server-hosts'
-import { NAMELESS_FILE, parseServerUrl, refusedUrl, sqliteFile } from './server-url'
-import { ownSettings } from './session-settings'
-import { sqliteEngine } from './sqlite'
-import type { Gate } from './sqlite-queue'
+import { noteLockWait } from './mysql/lock-wait'
+import { mysqlFailure } from './mysql/mysql-failures'
+import { gatheringRunners } from './mysql/packets'
+import { type HostedConnection, ofPool, ServerHosts } from './mysql/server-hosts'
+import { NAMELESS_FILE, parseServerUrl, refusedUrl, sqliteFile } from './mysql/server-url'
+import { ownSettings } from './mysql/session-settings'
 import {
   DEFAULT_STATEMENT_TIMEOUT_SECONDS,
   type LimitedConnection,
   type LimitedPool,
   limitStatements,
-} from './statement-limit'
+} from './mysql/statement-limit'
+import { schemaOf } from './schema/schema'
+import { type GateOptions, gatedRunners } from './sqlite/gate'
+import type { Gate } from './sqlite/gate-queue'
+import { sqliteEngine } from './sqlite/sqlite-engine'
+import { requireOwnWal } from './sqlite/watched-file'
 import { tablesOf } from './tables'
-import { requireOwnWal } from './watched-file'
 
 /** How long the opening of a SQLite file waits for other processes. */
 const PATIENCE_MS = 30_000

@@ -4,8 +4,8 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import type { Row, StatementAnswer, StatementValues } from './engine'
-import { GatheringQueryRunner, type Later } from './packets'
-import { queryOn } from './prepared'
+import { GatheringQueryRunner, type Later } from './mysql/packets'
+import { queryOn } from './sqlite/prepared'
 
 /** A connection, whose statements come as the engine binds them (`Engine.bound`). */
 export interface Connection {

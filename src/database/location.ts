@@ -2,7 +2,7 @@
 import type { DataSourceOptions } from 'typeorm'
 import { DriverUtils } from 'typeorm/driver/DriverUtils'
 import type { MysqlOptions } from './connect'
-import type { ServerHost } from './server-hosts'
+import type { ServerHost } from './mysql/server-hosts'
 
 interface Server {
   host?: string

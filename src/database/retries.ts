@@ -12,7 +12,7 @@ import { NoConnection } from './bounded-pool'
 import { AWAY_MS, lookUntil, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
 import { driverError, type Engine, type FailureKind, type Statements } from './engine'
-import { hasFailedEarlier } from './packets'
+import { hasFailedEarlier } from './mysql/packets'
 
 export const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2

@@ -9,8 +9,8 @@ import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../shared/errors'
 import type { AfterCommit } from './after-commit'
 import { driverError, type Engine } from './engine'
-import { hasFailedEarlier } from './packets'
-import { checkHost, doubtHost, UnfitHost } from './server-hosts'
+import { hasFailedEarlier } from './mysql/packets'
+import { checkHost, doubtHost, UnfitHost } from './mysql/server-hosts'
 
 export interface Life {
   /** False once the transaction is ending. */

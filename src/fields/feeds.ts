@@ -1,7 +1,7 @@
 /** What feeds are given. */
 import { exactlyOne, list, optional, required, rulesOf, type Schema } from './field'
 import { waitSeconds } from './queues'
-import { ANSWER_BYTES, digits, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE } from './rules'
+import { digits, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE } from './rules'
 
 export const DEFAULT_TOMBSTONE_SECONDS = 604_800
 
@@ -50,7 +50,6 @@ export const changesOptions = {
   limit: optional(PAGE_LIMIT),
   waitSeconds: optional(CHANGES_WAIT_SECONDS),
   signal: optional(SIGNAL),
-  maxBytes: optional(ANSWER_BYTES),
   values,
 }
 export const CHANGES_RULES = rulesOf(changesOptions)

@@ -16,6 +16,8 @@ export interface Field<T = unknown> {
   readonly fault: Rule
   /** In the OpenAPI document. */
   readonly schema: Schema
+  /** What the document says of a member that is this. */
+  readonly description?: string
   /**
    * How JSON has it, where that is another form: an id, a cursor or a time is a text there. What is not valid is read as
    * undefined.
@@ -50,6 +52,7 @@ export interface Member<T = unknown, Required extends boolean = boolean> {
 export type Members = Readonly<Record<string, Member>>
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+export const said = <F extends Field>(field: F, description: string): F => ({ ...field, description })
 export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
 
 export function required<T>({ fault }: Field<T>): Member<T, true> {

@@ -1,7 +1,6 @@
 /** What groups of recent items are given. */
-import { type Field, nullable, optional, required, rulesOf, stated } from './field'
+import { type Field, nullable, optional, required, rulesOf, said, stated } from './field'
 import {
-  ANSWER_BYTES,
   defaulted,
   FORM,
   flag,
@@ -38,6 +37,8 @@ export const NEW_GROUP_ITEM_RULES = rulesOf(newGroupItem)
 export const CAPACITY = whole(1, MAX_CAPACITY)
 export const MODE = oneOf(MODES)
 export const TTL_SECONDS = whole(1, MAX_TTL_SECONDS)
+export const FORGETTING = 'Seconds after which a group without items is forgotten'
+export const FORGET_EMPTY_SECONDS = said(TTL_SECONDS, `${FORGETTING}; null: never. Made again, it begins at id 0.`)
 const times = { ttlSeconds: nullable(TTL_SECONDS), forgetEmptySeconds: nullable(TTL_SECONDS) }
 export const ownSettings = { capacity: optional(CAPACITY), mode: optional(MODE), ...times }
 export const groupChanges = { capacity: nullable(CAPACITY), mode: nullable(MODE), ...times }
@@ -57,15 +58,14 @@ const EXCLUDED: Field<readonly string[]> = {
 
 export const RECENT_LIMIT = defaulted(CAPACITY, 10)
 const payloads = optional(oneOf(['value', 'text', 'none']))
-const payloadOptions = { payloads, maxBytes: optional(ANSWER_BYTES) }
 const prefix = optional(PREFIX)
 export const recentOptions = {
   limit: optional(RECENT_LIMIT),
   before: optional(ID),
   exclude: optional(EXCLUDED),
-  ...payloadOptions,
+  payloads,
 }
-export const memberOptions = { limit: page.limit, before: page.after, ...payloadOptions, prefix }
+export const memberOptions = { limit: page.limit, before: page.after, payloads, prefix }
 export const watchOptions = {
   after: optional(POSITION),
   resumes: optional(flag()),

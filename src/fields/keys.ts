@@ -47,8 +47,3 @@ export function partsOf(key: string): { id: string; secret: string } | null {
 export function keyText(id: string, secret: string): string {
   return `rk_${id}_${secret}`
 }
-
-/** A name that an answer also mentions, such as that of a dead-letter queue: null where the caller may not know it. */
-export function shownName(name: string | null, within: string | null): string | null {
-  return name === null || within === null || name.startsWith(within) ? name : null
-}

@@ -129,3 +129,12 @@ export const PER_PREFIX = option((value) =>
     ? null
     : `must be an object of whole numbers of at least 1: ${NAMED_KINDS.join(', ')}`,
 )
+
+const MAX_BYTES = Symbol('maxBytes')
+/** Options of a read for our server: a page ends at about so many bytes of JSON, with one thing at least, if there is any. */
+export function bounded<const Options extends object>(options: Options, maxBytes: number): Options {
+  return { ...options, [MAX_BYTES]: maxBytes }
+}
+export function maxBytesOf(options: { limit?: number | undefined; [MAX_BYTES]?: number }): number {
+  return options[MAX_BYTES] ?? Number.POSITIVE_INFINITY
+}

@@ -1,8 +1,7 @@
 /** What queues and their messages are given. */
 import { RAN_OUT } from '../shared/failures'
-import { type Field, nullable, optional, type Rule, ref, refused, required, rulesOf } from './field'
+import { type Field, nullable, optional, type Rule, ref, refused, required, rulesOf, said } from './field'
 import {
-  ANSWER_BYTES,
   defaulted,
   FORM,
   flag,
@@ -54,14 +53,35 @@ export const waitSeconds = (what: string) =>
 export const RETENTION_SECONDS = whole(1, MAX_TTL_SECONDS)
 export const PAUSED = 'is not a setting: pause the queue with `pause`, and resume it with `resume`'
 
+/** What the document says of each setting. */
+export const SETTING = {
+  visibilityTimeoutSeconds: said(VISIBILITY_SECONDS, 'How long a receiver has a message for itself.'),
+  maxReceives: said(
+    MAX_RECEIVES,
+    'A message whose claim ends without an `ack` after this many receives is dead. Null is no limit.',
+  ),
+  deadLetterQueue: said(NAME, 'Where dead messages go: a queue that exists. Null: they stay, with the state `dead`.'),
+  onDelete: said(ON_DELETE, 'What happens to a message that its receiver acknowledges.'),
+  retentionSeconds: said(RETENTION_SECONDS, 'How long archived messages are kept. Null: for ever.'),
+  groupConcurrency: said(
+    GROUP_CONCURRENCY,
+    'How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in ' +
+      'which they were sent. Null is no limit.',
+  ),
+  maxMessages: said(
+    MAX_MESSAGES,
+    'Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit.',
+  ),
+}
+
 export const queueSettings = {
-  visibilityTimeoutSeconds: optional(VISIBILITY_SECONDS),
-  maxReceives: nullable(MAX_RECEIVES),
-  deadLetterQueue: nullable(NAME),
-  onDelete: optional(ON_DELETE),
-  retentionSeconds: nullable(RETENTION_SECONDS),
-  groupConcurrency: nullable(GROUP_CONCURRENCY),
-  maxMessages: nullable(MAX_MESSAGES),
+  visibilityTimeoutSeconds: optional(SETTING.visibilityTimeoutSeconds),
+  maxReceives: nullable(SETTING.maxReceives),
+  deadLetterQueue: nullable(SETTING.deadLetterQueue),
+  onDelete: optional(SETTING.onDelete),
+  retentionSeconds: nullable(SETTING.retentionSeconds),
+  groupConcurrency: nullable(SETTING.groupConcurrency),
+  maxMessages: nullable(SETTING.maxMessages),
   // An app that sets its queues up must not undo an operator's pause.
   paused: refused(PAUSED),
 }
@@ -150,7 +170,6 @@ export const peekOptions = {
   ...page,
   bodies: optional(oneOf(['value', 'text', 'preview'])),
   state: optional(oneOf(MESSAGE_STATES)),
-  maxBytes: optional(ANSWER_BYTES),
 }
 export const PEEK_RULES = rulesOf(peekOptions)
 export const BODY_RULES = rulesOf({ bodies })

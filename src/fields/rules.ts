@@ -1,6 +1,7 @@
 /** The kinds of values that all products share: names, ids, times, numbers, words and JSON. */
 import type { Mode } from '../shared/group-types'
-import { JsonText, jsonFault, jsonTextOf, MAX_JSON_DEPTH } from '../shared/json'
+import { JsonText, jsonTextOf } from '../shared/json'
+import { jsonFault, MAX_JSON_DEPTH } from '../shared/json-faults'
 import { argumentFaults, type Field, faultsOf, optional, type Rule, ref, refuse, rulesOf, type Schema } from './field'
 
 export const MAX_NAME_CODE_POINTS = 191
@@ -43,10 +44,8 @@ function codePoints(value: string): number {
 
 /** A whole number from `min` to `max`. */
 export function integerFault(value: unknown, min: number, max: number): string | null {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
-    return `must be a whole number from ${min} to ${max}`
-  }
-  return null
+  const isWhole = typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
+  return isWhole ? null : `must be a whole number from ${min} to ${max}`
 }
 
 const BIGINT = `a bigint from 0n to ${MAX_ID}n`
@@ -201,9 +200,6 @@ export function json(maxBytes: number): Field & { readonly isJson: true } {
 }
 export const PAYLOAD = json(MAX_PAYLOAD_BYTES)
 export const VALUE = json(MAX_VALUE_BYTES)
-
-/** About how many bytes of JSON an answer may have. */
-export const ANSWER_BYTES = whole(1, Number.MAX_SAFE_INTEGER)
 
 /** What every list takes. */
 export const PAGE_LIMIT = defaulted(whole(1, MAX_BATCH), 100)

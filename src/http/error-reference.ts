@@ -185,11 +185,11 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   schema_missing: {
     means: 'The database has no recentn tables, or they were emptied with the rows that recentn needs.',
-    fix: 'Run `recentn migrate`, or run the exported migrations in your DataSource.',
+    fix: 'Run `recentn migrate`, or run the migrations of `recentn/typeorm` in your DataSource.',
   },
   schema_outdated: {
     means: 'The recentn tables are older than this version of recentn.',
-    fix: 'Run `recentn migrate`, or run the exported migrations in your DataSource.',
+    fix: 'Run `recentn migrate`, or run the migrations of `recentn/typeorm` in your DataSource.',
   },
   schema_too_new: {
     means: 'A newer version of recentn has migrated the tables.',

@@ -2,6 +2,7 @@
  * The rows of the route tables. Express gets its handlers from the tables, and the OpenAPI document is made from them.
  */
 
+import type { NamedComponent } from '../fields/answers'
 import type { NamedKind } from '../fields/options'
 import { type ErrorCode, type FaultSink, RecentnError } from '../shared/errors'
 import type { Scope } from '../shared/key-types'
@@ -30,10 +31,11 @@ export interface Answer {
   events?: AsyncIterable<string>
 }
 
-/** An answer as the document shows it. `schema` names a component; an answer without one has no body. */
+/** An answer as the document shows it. One without a shape has no body. */
 export interface DocumentedAnswer {
   description: string
-  schema?: string
+  shape?: NamedComponent
+  /** In place of that of the shape. */
   example?: unknown
   /** The media type. Default: JSON. */
   type?: string

@@ -5,7 +5,7 @@
  * Invariant: every call that is admitted is settled exactly once.
  */
 import { type ErrorCode, isPassing, RecentnError } from '../shared/errors'
-import { InFlight } from '../shared/in-flight'
+import { InFlight } from '../shared/settle-batch'
 
 /** How a mechanism admits calls. */
 export interface Admission {
@@ -26,6 +26,22 @@ interface PendingOptions extends Admission {
 export interface Size {
   items: number
   bytes: number
+}
+
+/** Gets the result of a call. */
+export interface Caller<Result> {
+  /** What it throws, `reject` gets. */
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+export function answer<Result>(caller: Caller<Result>, result: Result | RecentnError): void {
+  try {
+    if (result instanceof RecentnError) throw result
+    caller.resolve(result)
+  } catch (error) {
+    caller.reject(error)
+  }
 }
 
 /** Beside passing errors: those whose cause is the database or the process, and not one of the calls. */

@@ -1,8 +1,9 @@
 /** What group commit is given, and the calls as it keeps them. */
-import type { Reader, Session, Tx } from '../database/engine'
+import type { Session, Tx } from '../database/engine'
+import type { CommitOperation } from '../repositories/runners'
 import { RecentnError } from '../shared/errors'
 import { performance, setTimeout } from '../shared/platform'
-import type { Admission, Size } from './admission'
+import type { Admission, Caller, Size } from './admission'
 import type { Sizes } from './histogram'
 
 /** A lane as the marks of its batches name it. */
@@ -29,15 +30,17 @@ export interface Writing {
   isCareful: boolean
 }
 
-export interface GroupCommitOptions<Request, Result> extends Admission {
+export interface GroupCommitOptions<Request, Result>
+  extends Admission,
+    Pick<CommitOperation<never, Request, Result>, 'what' | 'sizeOf' | 'heldLocks'> {
   /** Lanes 0 to `lanes` − 1; one more is for calls that are set aside. */
   lanes: number
   session: Session
   marks: Marks
+  /** Requests of one key, a name or a number, go through one lane. */
+  keyOf(request: Request): string | number
   /** Writes the requests: a result or an error for each. What it throws rolls all of them back. */
   run(tx: Tx, requests: readonly Request[], writing: Writing): Promise<readonly (Result | RecentnError)[]>
-  /** For each request the name of a lock that it needs and another transaction holds; null if there is none. Waits for none. */
-  heldLocks(reader: Reader, requests: readonly Request[]): Promise<readonly (string | null)[]>
   /** Counts the items of each commit. */
   batches?: Sizes | undefined
   /** Unanswered items and bytes beyond which calls are refused with `overloaded`. Defaults: 100,000 and 64 MiB. */
@@ -60,13 +63,6 @@ export interface WaitingCall<Request, Result> extends Size {
   turns: number
   request: Request
   caller: Caller<Result>
-}
-
-/** Gets the result of a call. */
-export interface Caller<Result> {
-  /** What it throws, `reject` gets. */
-  resolve(result: Result): void
-  reject(error: unknown): void
 }
 
 export type Calls<Request, Result> = readonly WaitingCall<Request, Result>[]

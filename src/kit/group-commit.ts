@@ -18,8 +18,8 @@
 import type { Tx } from '../database/engine'
 import { RecentnError } from '../shared/errors'
 import { performance, setImmediate } from '../shared/platform'
-import { isShared, Pending, type Size } from './admission'
-import type { Caller, Calls, Conflict, GroupCommitOptions, HeldLocks, Lane, WaitingCall } from './commit-calls'
+import { answer, type Caller, isShared, Pending, type Size } from './admission'
+import type { Calls, Conflict, GroupCommitOptions, HeldLocks, Lane, WaitingCall } from './commit-calls'
 import * as waiting from './commit-calls'
 
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
@@ -50,16 +50,13 @@ export class GroupCommit<Request, Result> {
   }
 
   /**
-   * Resolves once the request is committed, all or nothing. Requests of one key, a name or a number, go through one lane.
-   * Rejects with `overloaded` when too much is unanswered, with `closed` after `close`, and with the error of `run`.
+   * The caller gets the result once the request is committed, all or nothing. Throws `overloaded` when too much is
+   * unanswered, and `closed` after `close`.
    */
-  add(of: string | number, request: Request, size: Size): Promise<Result> {
-    return new Promise((resolve, reject) => this.hand(of, request, size, { resolve, reject }))
-  }
-
-  /** The same for a caller that makes a promise of its own. Throws what `add` would reject with at once. */
-  hand(of: string | number, request: Request, { items, bytes: texts }: Size, caller: Caller<Result>): void {
+  hand(request: Request, caller: Caller<Result>): void {
+    const of = this.#options.keyOf(request)
     const key = typeof of === 'string' ? waiting.keyOf(of) : of
+    const { items, bytes: texts } = this.#options.sizeOf(request)
     const bytes = texts + items * ITEM_BYTES
     const call = { key, isAside: false, since: null, turnAt: 0, turns: 0, request, items, bytes, caller }
     this.#pending.admit(call)
@@ -246,12 +243,7 @@ export class GroupCommit<Request, Result> {
 
   #answer(call: WaitingCall<Request, Result>, result: Result | RecentnError): void {
     this.#settle(call)
-    try {
-      if (result instanceof RecentnError) throw result
-      call.caller.resolve(result)
-    } catch (error) {
-      call.caller.reject(error)
-    }
+    answer(call.caller, result)
   }
 
   #settle(call: WaitingCall<Request, Result>): void {

@@ -1,9 +1,9 @@
 /**
- * Long polls: callers look for something, and wait for news of their topic to look again. The mechanism owns the callers that
+ * Long polls: callers look for something, and wait for events of their topic to look again. The mechanism owns the callers that
  * have entered: it bounds their number, and ends their waiting when their time has ended, when they abort and when it closes.
  * No SQL.
  *
- * Invariant: news that arrive after `look` end the next wait at once, so that none is missed between a look and the wait.
+ * Invariant: an event that comes after `look` ends the next wait at once, so that none is missed between a look and the wait.
  */
 import { clearTimeout, performance, setTimeout } from '../shared/platform'
 import { type Admission, Pending } from './admission'
@@ -33,7 +33,7 @@ export class LongPoll<Mark = void> implements WaitsByClock {
     return this.#entered.items
   }
 
-  /** The topics of which somebody waits for news; callers that look at the moment do not wait. */
+  /** The topics of which a caller waits for events; callers that look at the moment do not wait. */
   get awaited(): string[] {
     const awaited: string[] = []
     for (const [name, callers] of this.#topics) {
@@ -65,13 +65,13 @@ export class LongPoll<Mark = void> implements WaitsByClock {
   }
 
   /**
-   * There are news of the topic, so that its callers look at the same time; with `isNews`, for the callers that wait with such
-   * a mark. Returns whether there were any.
+   * There is an event of the topic, so that its callers look at the same time; with `isFor`, for the callers that wait with
+   * such a mark. Returns whether there were any.
    */
-  wake(topic: string, isNews?: (mark: Mark | undefined) => boolean): boolean {
+  wake(topic: string, isFor?: (mark: Mark | undefined) => boolean): boolean {
     let isAny = false
     for (const caller of this.#topics.get(topic) ?? []) {
-      if (isNews !== undefined && !isNews(caller.mark)) continue
+      if (isFor !== undefined && !isFor(caller.mark)) continue
       caller.wake()
       isAny = true
     }
@@ -91,18 +91,18 @@ export class LongPoll<Mark = void> implements WaitsByClock {
   }
 }
 
-interface CallerEvents {
+interface CallerCallbacks {
   onWait(): void
   onLeave(): void
 }
 
-/** One call: it looks, waits for news, looks again, and leaves. */
+/** One call: it looks, waits for events, looks again, and leaves. */
 export class LongPollCaller<Mark> {
   /** What the last look has shown; what it means is the caller's. */
   mark: Mark | undefined
   #deadline: number
   #timer: NodeJS.Timeout | null = null
-  #hasNews = false
+  #hasEvents = false
   #isLate: boolean
   #hasEnded = false
   #resume: ((again: boolean) => void) | null = null
@@ -111,7 +111,7 @@ export class LongPollCaller<Mark> {
   constructor(
     waitMs: number,
     private readonly signal: AbortSignal | undefined,
-    private readonly events: CallerEvents,
+    private readonly callbacks: CallerCallbacks,
   ) {
     this.#deadline = performance.now() + waitMs
     this.#isLate = waitMs <= 0
@@ -123,26 +123,26 @@ export class LongPollCaller<Mark> {
     return this.#resume !== null
   }
 
-  /** Called before each look: news from now on are news for the next wait. */
+  /** Called before each look: events from now on end the next wait. */
   look(): void {
-    this.#hasNews = false
+    this.#hasEvents = false
   }
 
   /** Resolves to true when it is time to look again, and to false when the call is to be answered. */
-  async news(mark: Mark): Promise<boolean> {
+  async again(mark: Mark): Promise<boolean> {
     if (this.#hasEnded || this.#isLate) return false
-    if (this.#hasNews) return true
+    if (this.#hasEvents) return true
     this.mark = mark
     // When its time has ended, the caller looks for a last time.
     this.#timer ??= setTimeout(() => {
       this.#isLate = true
       this.wake()
     }, this.#deadline - performance.now())
-    const news = new Promise<boolean>((resolve) => {
+    const again = new Promise<boolean>((resolve) => {
       this.#resume = resolve
     })
-    this.events.onWait()
-    return news
+    this.callbacks.onWait()
+    return again
   }
 
   /** Resolves as the look does, or to null once the caller has aborted. */
@@ -155,7 +155,7 @@ export class LongPollCaller<Mark> {
   }
 
   wake(): void {
-    this.#hasNews = true
+    this.#hasEvents = true
     this.#resume?.(true)
     this.#resume = null
   }
@@ -179,7 +179,7 @@ export class LongPollCaller<Mark> {
   leave(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.signal?.removeEventListener('abort', this.#abort)
-    this.events.onLeave()
+    this.callbacks.onLeave()
   }
 
   readonly #abort = () => {

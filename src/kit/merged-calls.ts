@@ -8,29 +8,21 @@
  * An id of a request is in one statement at a time. Every call is answered exactly once. When a statement fails, each of
  * its calls runs by itself, so that only the call that caused it fails.
  */
+import type { MergeOperation } from '../repositories/runners'
 import { RecentnError } from '../shared/errors'
 import { nextTick } from '../shared/platform'
-import { type Admission, isShared, Pending } from './admission'
+import { type Admission, answer, type Caller, isShared, Pending } from './admission'
 import type { Sizes } from './histogram'
 
-export interface MergedCallsOptions<Request, Result> extends Admission {
+export interface MergedCallsOptions<Request, Result>
+  extends Admission,
+    Omit<MergeOperation<never, Request, Result>, 'run'> {
   /** Statements in flight, of each kind. */
   atOnce: number
-  /** The size of one statement; one call is taken whatever its size. */
-  maxBatchSize: number
-  /**
-   * The first call starts at once, and the others of its turn of the event loop collect beside it: the server works while
-   * this process reads the answers of the statement before. Otherwise calls of one turn go together.
-   */
-  startsAtOnce?: boolean
   /** Unanswered size beyond which calls are refused with `overloaded`. */
   maxPendingSize: number
   /** Answers requests of one kind with one statement: a result or an error for each. */
-  run(requests: readonly Request[], kind: string): Promise<readonly (Result | RecentnError)[]>
-  /** What to ask in the place of a request whose result is not its answer; undefined where it is. */
-  again?(request: Request, result: Result): Request | undefined
-  /** What two statements in flight must not have in common. */
-  idsOf?(request: Request): readonly string[]
+  run(requests: readonly Request[]): Promise<readonly (Result | RecentnError)[]>
   /** Counts the size of each statement. */
   batches?: Sizes | undefined
 }
@@ -39,8 +31,7 @@ interface MergedCall<Request, Result> {
   request: Request
   ids: readonly string[]
   size: number
-  resolve(result: Result): void
-  reject(error: unknown): void
+  caller: Caller<Result>
 }
 
 interface Line<Request, Result> {
@@ -64,14 +55,14 @@ export class MergedCalls<Request, Result> {
   }
 
   /**
-   * Resolves to the answer of one statement, sent after this call; calls of one `kind` may go together. Rejects with
-   * `overloaded` when too much is unanswered, with `closed` after `close`, and with the request's own error.
+   * The caller gets the answer of one statement, sent after this call. Throws `overloaded` when too much is unanswered, and
+   * `closed` after `close`.
    */
-  add(kind: string, request: Request, size: number): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#pending.admit({ items: size, bytes: 0 })
-      this.#begin(kind, { request, ids: this.#idsOf(request), size, resolve, reject })
-    })
+  hand(request: Request, caller: Caller<Result>): void {
+    const { kindOf, sizeOf } = this.options
+    const size = sizeOf === undefined ? 1 : sizeOf(request)
+    this.#pending.admit({ items: size, bytes: 0 })
+    this.#begin(kindOf === undefined ? '' : kindOf(request), { request, ids: this.#idsOf(request), size, caller })
   }
 
   /** Refuses later calls; resolves when all that were accepted are answered. */
@@ -148,10 +139,7 @@ export class MergedCalls<Request, Result> {
 
   async #run(line: Line<Request, Result>, calls: readonly MergedCall<Request, Result>[]): Promise<void> {
     try {
-      const results = await this.options.run(
-        calls.map(({ request }) => request),
-        line.kind,
-      )
+      const results = await this.options.run(calls.map(({ request }) => request))
       for (let index = 0; index < calls.length; index++) {
         this.#answer(line, calls[index] as MergedCall<Request, Result>, results[index] as Result | RecentnError)
       }
@@ -172,13 +160,13 @@ export class MergedCalls<Request, Result> {
       this.#begin(line.kind, { ...call, request, ids: this.#idsOf(request) })
       return
     }
-    call.resolve(result)
+    answer(call.caller, result)
     this.#pending.settle({ items: call.size, bytes: 0 })
   }
 
   #fail(line: Line<Request, Result>, call: MergedCall<Request, Result>, error: unknown): void {
     this.#leave(line, call)
-    call.reject(error)
+    call.caller.reject(error)
     this.#pending.settle({ items: call.size, bytes: 0 })
   }
 

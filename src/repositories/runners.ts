@@ -1,26 +1,122 @@
 /**
- * How a repository has its operations run. In a transaction, and without a store, each call runs by itself. A store gives its
- * repositories runners in which calls share statements and commits, and lets callers wait for news.
+ * How a repository has its operations run. In a transaction, and without a store, each request runs by itself (`alone`). A
+ * store's runner lets the requests of many callers share commits and statements. What a batch of an operation is stands
+ * beside its SQL.
  */
-import { invalidInput } from '../shared/errors'
+import type { Reader, Session, Tx } from '../database/engine'
+import { invalidInput, RecentnError } from '../shared/errors'
+import type { Writer } from './writers'
 
-/** Runs a request, at once or together with other requests of its key. */
-export interface Runner<Request, Result, Size = number, Key = string> {
-  readonly add: (key: Key, request: Request, size: Size) => Promise<Result>
+/** Runs requests of operations. */
+export interface Runner<Memory> {
+  /** Throws where the request cannot be taken. */
+  hand<Request, Result>(
+    operation: Runnable<Memory, Request, Result>,
+    request: Request,
+    requester: Requester<Result>,
+  ): void
 }
 
-export function alone<Request, Result, Size>(
-  run: (request: Request) => Promise<Result>,
-): Runner<Request, Result, Size, unknown> {
-  return { add: (_, request) => run(request) }
+/** Gets the result of a request. What `resolve` throws, `reject` gets. */
+export interface Requester<Result> {
+  resolve(result: Result): void
+  reject(error: unknown): void
 }
 
-/** A call that looks for something, and may wait for news of a topic in order to look again. */
+/** What a runner runs: an operation that shares commits or statements, or one that runs by itself. */
+export interface Runnable<Memory, Request, Result> {
+  /** Runs one request by itself. */
+  alone(session: Session, memory: Memory, request: Request): Promise<Result>
+}
+
+/** How group commit runs a batch. */
+export interface BatchRun {
+  /** Whose mark the transaction is to leave. */
+  writer: Writer
+  /** True when the same requests have failed: what makes an ordinary run faster and may fail is left out. */
+  isCareful: boolean
+}
+
+/** An operation whose requests commit together. */
+export interface CommitOperation<Memory, Request, Result> {
+  /** What is counted, as an error names it. */
+  what: string
+  /** Requests of one key keep their order. */
+  keyOf(request: Request, memory: Memory): string | number
+  sizeOf(request: Request): { items: number; bytes: number }
+  /** Writes the requests: a result or an error for each. Without `batch` they are one caller's, in a transaction of any kind. */
+  run(
+    tx: Tx,
+    memory: Memory,
+    requests: readonly Request[],
+    batch?: BatchRun,
+  ): Promise<readonly (Result | RecentnError)[]>
+  /** For each request the name of a lock that it needs and another transaction holds; null if there is none. Waits for none. */
+  heldLocks(reader: Reader, requests: readonly Request[]): Promise<readonly (string | null)[]>
+}
+
+export function committing<Memory, Request, Result>(operation: CommitOperation<Memory, Request, Result>) {
+  const alone: Runnable<Memory, Request, Result>['alone'] = (session, memory, request) =>
+    session.write((tx) => operation.run(tx, memory, [request]).then(resultOf))
+  return { ...operation, alone }
+}
+
+/** An operation whose requests one statement answers, or a few. */
+export interface MergeOperation<Memory, Request, Result> {
+  /** What is counted, as an error names it. */
+  what: string
+  /** Requests of one kind may go together. One kind when left out. */
+  kindOf?(request: Request): string
+  /** 1 when left out. */
+  sizeOf?(request: Request): number
+  /** The size of one statement; one request is taken whatever its size. */
+  maxBatchSize: number
+  /**
+   * The first request is sent at once, and the others of its turn of the event loop collect beside it: the server works while
+   * this process reads the answers of the statement before. Otherwise requests of one turn go together.
+   */
+  startsAtOnce?: boolean
+  /** Answers requests of one kind: a result or an error for each. */
+  run(session: Session, memory: Memory, requests: readonly Request[]): Promise<readonly (Result | RecentnError)[]>
+  /** What to ask in the place of a request whose result is not its answer; undefined where it is. */
+  again?(request: Request, result: Result): Request | undefined
+  /** What two statements in flight must not have in common. */
+  idsOf?(request: Request): readonly string[]
+}
+
+export function merging<Memory, Request, Result>(operation: MergeOperation<Memory, Request, Result>) {
+  const alone: Runnable<Memory, Request, Result>['alone'] = (session, memory, request) =>
+    operation.run(session, memory, [request]).then(resultOf)
+  return { ...operation, alone }
+}
+
+function resultOf<Result>([result]: readonly (Result | RecentnError)[]): Result {
+  if (result instanceof RecentnError) throw result
+  return result as Result
+}
+
+/** In a transaction, and without a store. */
+export function alone<Memory>(session: Session, memory: Memory): Runner<Memory> {
+  return {
+    hand(operation, request, requester) {
+      const answer = (result: Parameters<typeof requester.resolve>[0]) => {
+        try {
+          requester.resolve(result)
+        } catch (error) {
+          requester.reject(error)
+        }
+      }
+      operation.alone(session, memory, request).then(answer, (error) => requester.reject(error))
+    },
+  }
+}
+
+/** A call that looks for something, and may wait for events of a topic in order to look again. */
 export interface Waiting<Mark = void> {
-  /** Called before each look: news from now on are news for the next wait. */
+  /** Called before each look: events from now on end the next wait. */
   look(): void
   /** Resolves to true when it is time to look again, and to false when the call is to be answered. */
-  news(mark: Mark): Promise<boolean>
+  again(mark: Mark): Promise<boolean>
   /** Resolves as the look does, or to null once the caller has aborted. */
   unlessAborted<T>(look: Promise<T>): Promise<T | null>
   leave(): void
@@ -38,7 +134,7 @@ export interface Waits<Mark = void> {
 
 const once: Waiting<unknown> = {
   look: () => {},
-  news: async () => false,
+  again: async () => false,
   unlessAborted: (look) => look,
   leave: () => {},
 }

@@ -6,8 +6,8 @@
  * is rolled back are given out again, so a sequence that is used in transactions has no gaps.
  */
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../database/attached/attach'
 import type { Reader, Session, Tx } from '../database/engine'
-import { sessionOf } from '../database/session'
 import { argumentFaults, refuse } from '../fields/field'
 import { MAX_ID, nameFaults, whole } from '../fields/rules'
 import { RecentnError } from '../shared/errors'

@@ -4,7 +4,6 @@
  * own. `shared/cursor-steps.ts` has the invariant. Browsers load this file too.
  */
 
-import { endsWithin, LAST_MS } from './clock'
 import { CursorSteps, type CursorStepsOptions } from './cursor-steps'
 import { Faults } from './faults'
 import type { ConsumeContext, ConsumeHandlingOptions } from './handling-shapes'
@@ -32,7 +31,7 @@ export class ConsumerLoop<Change extends ConsumedChange> extends Stepping {
   ) {
     super(surroundings)
     const what = `read the feed ${feed} as ${consumer}`
-    const faults = new Faults<Change[]>({ ...options, ...surroundings, who: 'consumer', what })
+    const faults = new Faults<Change[]>({ ...options, who: 'consumer', what })
     this.#steps = new CursorSteps<Change>({ ...options, ...source, ...surroundings, faults, handle })
     this.#loop = this.repeat(faults, (stopping) => this.#steps.step(stopping))
     this.stopBy(options.signal)
@@ -44,6 +43,6 @@ export class ConsumerLoop<Change extends ConsumedChange> extends Stepping {
 
   protected hurry(): Promise<unknown> {
     this.#steps.abort()
-    return endsWithin(this.surroundings.clock, LAST_MS, this.#loop)
+    return this.within(this.#loop)
   }
 }

@@ -4,11 +4,13 @@
  */
 import { ERRORS, type ErrorCode } from './error-codes'
 import { type Fault, type FaultSummary, known, RecentnError } from './recentn-error'
+import { safeText } from './safe-text'
 
 /** The most faults that a refusal lists; it counts the others. */
 export const MAX_LISTED_FAULTS = 100
 
 known.kinds = ERRORS
+known.textOf = safeText
 known.listed = (faults) => ('listed' in faults ? faults.listed : listedOf(faults, faults.length))
 
 function listedOf(faults: readonly Fault[], count: number): readonly Fault[] {

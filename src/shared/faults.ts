@@ -5,7 +5,7 @@
  * this file too.
  */
 import { errorText } from './error-text'
-import { RecentnError } from './recentn-error'
+import { known, RecentnError } from './recentn-error'
 
 /** Maximum kinds of a handler's errors that are warned of until one succeeds: texts with ids in them would be endless. */
 const MAX_KINDS = 10
@@ -15,8 +15,6 @@ export interface FaultsOptions<T> {
   who: string
   /** The work that cannot be done while the database is away: `work on the queue mail`. */
   what: string
-  /** The text of a source's error in a warning: a driver's error quotes values. */
-  textOf: (error: unknown) => string
   /** When left out, errors are warnings of the process. */
   onError?: (error: unknown, subject?: T) => unknown
 }
@@ -38,7 +36,7 @@ export class Faults<T> {
     if (this.#reported.has(kind)) return
     this.#reported.add(kind)
     if (this.options.onError) this.#report(error)
-    else warn(`recentn could not ${this.options.what}: ${this.options.textOf(error)}`, this.#code)
+    else warn(`recentn could not ${this.options.what}: ${known.textOf(error)}`, this.#code)
   }
 
   answered(): void {

@@ -1,9 +1,8 @@
 /**
  * The public shapes of feeds. Sync ids and cursors are bigints; times are Dates in UTC; durations are in seconds.
  */
-import type { JsonText } from './json'
-import type { AsJson } from './schema'
-import type { Page } from './types'
+import type { AsJson, JsonText } from './json'
+import type { As, Form, ListOptions } from './types'
 
 /** One key of a feed and its latest value. */
 export interface Entry<Value = unknown> {
@@ -59,12 +58,12 @@ export interface Changes<Value = unknown> {
   hasMore: boolean
 }
 
-export interface ValueOptions {
+export interface ValueOptions<Asked extends Form = Form> {
   /** `'text'` gives values as `JsonText`, unparsed. */
-  values?: 'value' | 'text' | undefined
+  values?: Asked | undefined
 }
 
-export interface ChangesOptions extends ValueOptions {
+export interface ChangesOptions<Asked extends Form = Form> extends ValueOptions<Asked> {
   /** A cursor. Default: 0, the beginning. */
   after?: bigint | undefined
   /** Start at this consumer's stored cursor, in place of `after`. The stored cursor is not moved. */
@@ -75,8 +74,6 @@ export interface ChangesOptions extends ValueOptions {
   waitSeconds?: number | undefined
   /** Ends the wait early: the call resolves to no changes. */
   signal?: AbortSignal | undefined
-  /** Approximate maximum size of the page's JSON in bytes. A page has at least one change. */
-  maxBytes?: number | undefined
 }
 
 /** Which entries to publish again: exactly one of the two properties. */
@@ -123,23 +120,24 @@ export interface FeedPage {
 }
 
 /**
- * The operations on feeds: `store.feeds`, `tx.feeds`, and the exported `FeedRepository`. `Value` is the type that the caller
- * says values have: nothing checks it, except the `schema` of a consumer. With `values: 'text'` it is `JsonText`.
+ * The operations on feeds: `store.feeds` and `tx.feeds`. `Value` is the type that the caller says values have: nothing checks
+ * it, except the `schema` of a handle or a consumer.
  */
-export interface Feeds<Base = unknown> {
+export interface Feeds {
   /** Writes a value and clears its sync id in one statement. The first entry begins the feed. */
-  put<Value extends Base = Base, Given extends Value | JsonText = Value | JsonText>(
+  put<Value = unknown, Given extends Value | JsonText = Value | JsonText>(
     feed: string,
     key: string,
     value: Given & AsJson<Given>,
   ): Promise<WrittenEntry<Value>>
   /** Writes 1 to 1,000 entries, all or nothing. If a key is given twice, its last value is stored. */
-  putMany<Value extends Base = Base>(
-    feed: string,
-    entries: readonly NewEntry<NoInfer<Value>>[],
-  ): Promise<{ entries: PutEntry[] }>
+  putMany<Value = unknown>(feed: string, entries: readonly NewEntry<NoInfer<Value>>[]): Promise<{ entries: PutEntry[] }>
   /** The entry; null when there is none or it is deleted. */
-  get<Value extends Base = Base>(feed: string, key: string, options?: ValueOptions): Promise<Entry<Value> | null>
+  get<Value = unknown, Asked extends Form = 'value'>(
+    feed: string,
+    key: string,
+    options?: ValueOptions<Asked>,
+  ): Promise<Entry<As<Value, Asked>> | null>
   /** Replaces the entry by a tombstone, which consumers read as a deletion. Resolves to null when there was no entry. */
   delete(feed: string, key: string): Promise<WrittenEntry<null> | null>
   /** Publishes entries and tombstones again, unchanged. With a prefix in batches, each in a transaction of its own. */
@@ -148,7 +146,10 @@ export interface Feeds<Base = unknown> {
    * The changes after a cursor. Throws `cursor_expired` when a tombstone after it has been removed, or when it is beyond the
    * last sync id.
    */
-  changes<Value extends Base = Base>(feed: string, options?: ChangesOptions): Promise<Changes<Value>>
+  changes<Value = unknown, Asked extends Form = 'value'>(
+    feed: string,
+    options?: ChangesOptions<Asked>,
+  ): Promise<Changes<As<Value, Asked>>>
   /** The stored cursor; 0 for an unknown consumer. */
   cursor(feed: string, consumer: string): Promise<Consumer>
   /**
@@ -163,5 +164,5 @@ export interface Feeds<Base = unknown> {
   /** Drops the feed, its entries and its consumers. A new feed of this name goes on with greater sync ids. */
   drop(feed: string): Promise<boolean>
   /** Feeds in the order of their names. */
-  list(options?: Page & { prefix?: string | undefined }): Promise<FeedPage>
+  list(options?: ListOptions): Promise<FeedPage>
 }

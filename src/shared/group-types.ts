@@ -3,7 +3,7 @@
  * Ids and totals are `bigint`, times `Date` with milliseconds in UTC.
  */
 import type { JsonText } from './json'
-import type { IfTag, Page, Tagged } from './types'
+import type { Form, IfTag, ListOptions, Page, PayloadAs, Tagged } from './types'
 
 /** `history` keeps every item; `distinct` keeps each member once, with its newest item. */
 export type Mode = 'history' | 'distinct'
@@ -85,30 +85,25 @@ export interface Policy extends Settings, Tagged {
 export type PolicySettings = Pick<Settings, 'capacity' | 'mode'> &
   Pick<OwnSettings, 'ttlSeconds' | 'forgetEmptySeconds'>
 
-export type { IfTag, Page, Tagged }
+export type { IfTag, ListOptions, Page, Tagged }
 
-export interface PayloadOptions {
+export interface PayloadOptions<Asked extends Form = Form> {
   /** `'text'` gives payloads as `JsonText`, unparsed. */
-  payloads?: 'value' | 'text' | undefined
+  payloads?: Asked | undefined
 }
 
 /** `'text'` gives payloads as `JsonText`, unparsed; `'none'` gives null for each, and does not read them. */
 export type PayloadForm = 'value' | 'text' | 'none'
 
-export interface RecentOptions {
+export interface RecentOptions<Asked extends PayloadForm = PayloadForm> {
   /** How payloads are given; `'value'` when left out. */
-  payloads?: PayloadForm | undefined
+  payloads?: Asked | undefined
   /** Maximum number of items, 1 to 10,000; 10 when left out. */
   limit?: number | undefined
   /** Only items with a smaller id: the `nextBefore` of the page before. */
   before?: bigint | undefined
   /** Members whose items are left out; at most 100. */
   exclude?: readonly string[] | undefined
-  /**
-   * Stop a page when its items take about this many bytes as JSON. A page has at least one item, if there is any. No
-   * limit by default.
-   */
-  maxBytes?: number | undefined
 }
 
 /** The newest items of a group, newest first. */
@@ -142,14 +137,16 @@ export interface MemberItems<Payload = unknown> {
 }
 
 /** Of `memberItems`. */
-export interface MemberOptions extends Pick<Page, 'limit'>, Pick<RecentOptions, 'payloads' | 'maxBytes'> {
+export interface MemberOptions<Asked extends PayloadForm = PayloadForm>
+  extends Pick<Page, 'limit'>,
+    Pick<RecentOptions<Asked>, 'payloads'> {
   /** Only older items: the `nextBefore` of the page before. */
   before?: string | undefined
   /** Only in groups whose names begin with this. */
   prefix?: string | undefined
 }
 
-export interface WatchOptions extends PayloadOptions {
+export interface WatchOptions<Asked extends Form = Form> extends PayloadOptions<Asked> {
   /** Begin after the item with this id, with the items appended since; −1 begins with all items. When left out, begins now. */
   after?: bigint | undefined
   /**
@@ -189,40 +186,46 @@ export interface GroupWatch<Payload = unknown>
 }
 
 /**
- * The operations on groups of recent items: `store.groups`, `tx.groups`, and the exported `RecentRepository`. `Payload` is the
- * type that the caller says payloads have: nothing checks it. Where items may have none it includes null; with `payloads:
- * 'text'` it is `JsonText`.
+ * The operations on groups of recent items: `store.groups` and `tx.groups`. `Payload` is the type that the caller says payloads
+ * have: nothing checks it. Where items may have none it includes null.
  */
-export interface Groups<Base = unknown> {
+export interface Groups {
   /** Appends one item; creates the group where there is none. */
-  append<Payload extends Base = Base>(
+  append<Payload = unknown, Asked extends Form = 'value'>(
     group: string,
     item?: NewItem<NoInfer<Payload>>,
-    options?: PayloadOptions,
-  ): Promise<AppendedItem<Payload>>
+    options?: PayloadOptions<Asked>,
+  ): Promise<AppendedItem<PayloadAs<Payload, Asked>>>
   /** Appends up to 1,000 items to any groups: one commit, all or nothing, in the order given. */
-  appendMany<Payload extends Base = Base>(
+  appendMany<Payload = unknown, Asked extends Form = 'value'>(
     items: readonly NewGroupItem<NoInfer<Payload>>[],
-    options?: PayloadOptions,
-  ): Promise<AppendedItem<Payload>[]>
+    options?: PayloadOptions<Asked>,
+  ): Promise<AppendedItem<PayloadAs<Payload, Asked>>[]>
   /** The newest items of one group. */
-  recent<Payload extends Base = Base>(group: string, options?: RecentOptions): Promise<Recent<Payload>>
+  recent<Payload = unknown, Asked extends PayloadForm = 'value'>(
+    group: string,
+    options?: RecentOptions<Asked>,
+  ): Promise<Recent<PayloadAs<Payload, Asked>>>
   /**
    * The same for a caller who has a page of this group, read with the same options: null while that page, by its
    * `tag`, is still the answer. Then it costs a look at the group's head row; where items expire they are read.
    */
-  recentIfChanged<Payload extends Base = Base>(
+  recentIfChanged<Payload = unknown, Asked extends PayloadForm = 'value'>(
     group: string,
     tag: string,
-    options?: RecentOptions,
-  ): Promise<Recent<Payload> | null>
+    options?: RecentOptions<Asked>,
+  ): Promise<Recent<PayloadAs<Payload, Asked>> | null>
   /** The newest items of up to 100 groups, in the order asked; one statement, one snapshot. */
-  recentMany<Payload extends Base = Base>(
+  recentMany<Payload = unknown, Asked extends PayloadForm = 'value'>(
     groups: readonly string[],
-    options?: Omit<RecentOptions, 'before'>,
-  ): Promise<Recent<Payload>[]>
+    options?: Omit<RecentOptions<Asked>, 'before'>,
+  ): Promise<Recent<PayloadAs<Payload, Asked>>[]>
   /** One item; null if the window has none of this id. */
-  item<Payload extends Base = Base>(group: string, id: bigint, options?: PayloadOptions): Promise<Item<Payload> | null>
+  item<Payload = unknown, Asked extends Form = 'value'>(
+    group: string,
+    id: bigint,
+    options?: PayloadOptions<Asked>,
+  ): Promise<Item<PayloadAs<Payload, Asked>> | null>
   /** Removes all items; ids go on from where they were. */
   clear(group: string): Promise<{ deleted: number }>
   /** Removes one item; false when the window has none of this id. */
@@ -238,9 +241,12 @@ export interface Groups<Base = unknown> {
   /** Forgets the group and its items; false when there was none. */
   drop(group: string): Promise<boolean>
   /** Groups by name (in code point order). */
-  list(options?: Page & { prefix?: string | undefined }): Promise<GroupPage>
+  list(options?: ListOptions): Promise<GroupPage>
   /** What one member did in all groups, or in those whose names begin with `prefix`, newest first. */
-  memberItems<Payload extends Base = Base>(member: string, options?: MemberOptions): Promise<MemberItems<Payload>>
+  memberItems<Payload = unknown, Asked extends PayloadForm = 'value'>(
+    member: string,
+    options?: MemberOptions<Asked>,
+  ): Promise<MemberItems<PayloadAs<Payload, Asked>>>
   /** Erases that, as it is when the call arrives, in small transactions; repeatable. */
   eraseMember(member: string, options?: { prefix?: string | undefined }): Promise<{ deleted: number }>
 }
@@ -258,5 +264,5 @@ export interface Policies {
   /** False when there was none. Its groups follow the next shorter prefix, or the defaults. */
   drop(prefix: string): Promise<boolean>
   /** Policies by prefix, or those of them that begin with `prefix`. */
-  list(options?: Page & { prefix?: string | undefined }): Promise<PolicyPage>
+  list(options?: ListOptions): Promise<PolicyPage>
 }

@@ -1,112 +1,118 @@
 /**
  * Handles: the calls on one queue, group or feed, with its name bound and a type for what it holds. The store, a transaction
- * and the client make them. A handle has nothing but the name, and making one asks nobody.
+ * and the client make them. A handle has nothing but the name and a schema, and making one asks nobody.
  */
-import { RecentnError } from './recentn-error'
+import type { HandleOptions } from './handle-types'
+import { invalidInput } from './recentn-error'
+import { misfit, parseValues, refuseUnfit, type StandardSchema, schemaFault } from './schema'
 
-export const QUEUE_CALLS = [
-  'get',
-  'put',
-  'ensure',
-  'update',
-  'pause',
-  'resume',
-  'drop',
-  'send',
-  'sendMany',
-  'receive',
-  'cycle',
-  'ack',
-  'nack',
-  'extend',
-  'ackMany',
-  'nackMany',
-  'extendMany',
-  'peek',
-  'message',
-  'remove',
-  'redrive',
-  'promote',
-  'purge',
-] as const
+export const QUEUE_CALLS =
+  'get put ensure update pause resume drop send sendMany receive cycle ack nack extend ackMany nackMany extendMany peek message ' +
+  'remove redrive promote purge'
+export const GROUP_CALLS = 'append recent recentIfChanged item clear remove get put update ensure drop'
+export const FEED_CALLS = 'put putMany get delete republish changes cursor moveCursor dropCursor status drop'
 
-export const GROUP_CALLS = [
-  'append',
-  'recent',
-  'recentIfChanged',
-  'item',
-  'clear',
-  'remove',
-  'get',
-  'put',
-  'update',
-  'ensure',
-  'drop',
-] as const
-
-export const FEED_CALLS = [
-  'put',
-  'putMany',
-  'get',
-  'delete',
-  'republish',
-  'changes',
-  'cursor',
-  'moveCursor',
-  'dropCursor',
-  'status',
-  'drop',
-] as const
-
-export type QueueCall = (typeof QUEUE_CALLS)[number]
-export type GroupCall = (typeof GROUP_CALLS)[number]
-export type FeedCall = (typeof FEED_CALLS)[number]
-
-/**
- * The calls of these names without their first argument. The type parameter of a call becomes the one that `Calls` was
- * given: TypeScript infers from a generic signature by its constraints.
- */
-export type Handle<Calls, Names extends keyof Calls> = {
-  /** The name of the queue, group or feed. */
-  readonly name: string
-} & {
-  readonly [Name in Names]: Calls[Name] extends (name: string, ...rest: infer Rest) => infer Result
-    ? (...rest: Rest) => Result
-    : never
-}
+// biome-ignore lint/suspicious/noExplicitAny: each call has its own types, which the interfaces of handles say
+type AnyCalls = Record<string, any>
 
 /** Binds the calls of these names to the name of a queue, group or feed. */
-export function handleOf<Bound>(calls: object, name: string, names: readonly string[]): Bound {
-  const all = calls as Record<string, (...given: unknown[]) => unknown>
-  const bound = names.map((each) => [each, (...rest: unknown[]) => all[each]?.(name, ...rest)])
+export function handleOf<Handle>(calls: AnyCalls, name: string, names: string): Handle {
+  const bound = names.split(' ').map((each) => [each, (...rest: unknown[]) => calls[each](name, ...rest)])
   return { name, ...Object.fromEntries(bound) }
 }
 
-/** A call that takes the name as a member of its argument at `at`, or of each entry of that argument if it is a list. */
-type FilledCall = readonly [call: string, at: number, member: string]
+/** The name as a member of what is given, or of each entry of it: the handle fills it in, and refuses another. */
+export function filled(given: unknown, member: string, name: string): unknown {
+  if (Array.isArray(given)) return given.map((one) => filled(one, member, name))
+  // Anything else stays as it is, for the call to refuse.
+  if (typeof given !== 'object' || given === null) return given
+  const { [member]: other = name } = given as AnyCalls
+  if (other === name) return { ...given, [member]: name }
+  throw invalidInput([{ pointer: `/${member}`, detail: 'is what the handle fills in: leave it out' }])
+}
 
-export const FILLED = {
-  group: ['appendMany', 0, 'group'],
-  feed: ['follow', 1, 'feed'],
-} as const satisfies Record<string, FilledCall>
+/** `more` are the calls of one side alone. */
+export function groupHandle<Handle>(calls: AnyCalls, name: string, more = ''): Handle {
+  return {
+    ...handleOf<object>(calls, name, GROUP_CALLS + more),
+    appendMany: async (items: unknown, how: unknown) => calls.appendMany(filled(items, 'group', name), how),
+  } as Handle
+}
 
-/** `handleOf`, and a call into which the handle fills the name; it rejects with `invalid_input` where another name is given. */
-export function fillingHandle<Bound>(
-  calls: object,
-  name: string,
-  names: readonly string[],
-  [call, at, member]: FilledCall,
-): Bound {
-  const filled = (given: unknown): unknown => {
-    if (Array.isArray(given)) return given.map(filled)
-    // Anything else stays as it is, for the call to refuse.
-    if (typeof given !== 'object' || given === null) return given
-    const { [member]: other = name } = given as Record<string, unknown>
-    if (other !== name) throw new RecentnError('invalid_input', `The handle fills in ${member}: leave it out`)
-    return { ...given, [member]: name }
+/** With a schema, bodies are checked where they are sent and given by it where they are received. */
+export function queueHandle<Handle>(calls: AnyCalls, name: string, options?: HandleOptions, more = ''): Handle {
+  const bound = handleOf<AnyCalls>(calls, name, QUEUE_CALLS + more)
+  const { send, sendMany, receive, cycle, nackMany, work } = bound
+  const fitting = (schema: StandardSchema, call: typeof receive) => async (how?: { bodies?: unknown }) => {
+    const fit = []
+    for (const message of await call(how)) {
+      const error = how?.bodies === 'text' ? null : await misfit(schema, message)
+      if (error) await nackMany([message], { dead: true, error })
+      else fit.push(message)
+    }
+    return fit
   }
-  const all = calls as Record<string, (...given: unknown[]) => unknown>
-  const filling = async (...rest: unknown[]) =>
-    all[call]?.(...rest.map((one, index) => (index === at ? filled(one) : one)))
-  return { ...handleOf<object>(calls, name, names), [call]: filling } as Bound
+  return withSchema(bound, options, (schema) => ({
+    send: checking(schema, send, (body) => [['/body', body]]),
+    sendMany: checking(schema, sendMany, (messages) => members(messages, 'body')),
+    receive: fitting(schema, receive),
+    cycle: fitting(schema, cycle),
+    work: work && ((handler: unknown, how?: HandleOptions) => work(handler, { ...how, schema: how?.schema ?? schema })),
+  }))
+}
+
+/** With a schema, values are checked where they are put and given by it where they are read. */
+export function feedHandle<Handle>(calls: AnyCalls, name: string, options?: HandleOptions, more = ''): Handle {
+  const bound = handleOf<AnyCalls>(calls, name, FEED_CALLS + more)
+  const { put, putMany, get, changes, consume } = bound
+  return withSchema(bound, options, (schema) => {
+    const schemaFor = (how?: HandleOptions & { values?: unknown }) =>
+      how?.values === 'text' ? undefined : (how?.schema ?? schema)
+    return {
+      put: checking(schema, put, (_, value) => [['/value', value]]),
+      putMany: checking(schema, putMany, (entries) => members(entries, 'value')),
+      get: async (key: string, how?: object) => {
+        const entry = await get(key, how)
+        await parseValues(schemaFor(how), entry ? [entry] : [])
+        return entry
+      },
+      changes: async (how?: object) => {
+        const page = await changes(how)
+        await parseValues(schemaFor(how), page.changes)
+        return page
+      },
+      consume:
+        consume &&
+        ((consumer: string, handler: unknown, how?: object) =>
+          consume(consumer, handler, { ...how, schema: schemaFor(how) })),
+    }
+  })
+}
+
+/** The handle, with the calls that a schema changes. Throws `invalid_input`. */
+function withSchema<Handle>(
+  bound: AnyCalls,
+  options: HandleOptions = {},
+  changed: (schema: StandardSchema) => AnyCalls,
+): Handle {
+  for (const [option, value] of Object.entries(options)) {
+    const detail = option === 'schema' ? value && schemaFault(value) : 'is not an option'
+    if (detail) throw invalidInput([{ pointer: `/${option}`, detail }])
+  }
+  return { ...bound, ...(options.schema && changed(options.schema)) } as Handle
+}
+
+type Values = readonly (readonly [pointer: string, value: unknown])[]
+
+/** The call, for what fits the schema. */
+function checking(schema: StandardSchema, call: AnyCalls[string], valuesOf: (...given: unknown[]) => Values) {
+  return async (...given: unknown[]) => {
+    await refuseUnfit(schema, valuesOf(...given))
+    return call(...given)
+  }
+}
+
+/** What is no list, or no object, is for the call to refuse. */
+function members(list: unknown, member: string): Values {
+  return Array.isArray(list) ? list.map((one, at) => [`/${at}/${member}`, one?.[member]]) : []
 }

@@ -8,8 +8,8 @@
  * is aborted then.
  */
 
-import { Pauses } from './backoff'
-import type { Clock } from './clock'
+import { type Clock, Pauses } from './backoff'
+import { mayHaveKilled } from './failures'
 import type { Faults } from './faults'
 
 const MAX_AT_ONCE = 1000
@@ -175,5 +175,44 @@ export class Leases<Held extends Lease<unknown>> {
   /** A claim that was settled meanwhile is not there any more either. */
   #lose(lease: Held): void {
     if (this.remove(lease)) lease.lose()
+  }
+}
+
+interface ClaimedMessage {
+  id: bigint
+  receiptHandle: string
+  receiveCount: number
+  maxReceives: number | null
+  lastError: string | null
+  visibleAt: Date
+  receivedAt: Date
+}
+
+/** What extends claims. */
+export interface ExtendSource {
+  extendMany(
+    queue: string,
+    handles: readonly string[],
+    how: { visibilityTimeoutSeconds: number; timeoutSeconds: number },
+  ): Promise<{ failed: readonly { receiptHandle: string }[] }>
+}
+
+/** `sentAt`: before the receive. Where that did not say how long a message is held, two times of the database's clock do. */
+export function leaseOf<Message extends ClaimedMessage>(message: Message, sentAt: number, seconds = 0): Lease<Message> {
+  const { id, receiveCount, maxReceives, visibleAt, receivedAt } = message
+  const heldMs = seconds * 1000 || visibleAt.getTime() - receivedAt.getTime()
+  const ms = Math.max(1, Math.ceil(heldMs / 1000)) * 1000
+  const isSuspect = mayHaveKilled(message) && maxReceives !== null && receiveCount >= maxReceives
+  return new Lease(message, id, ms, sentAt + heldMs, isSuspect)
+}
+
+/** How the leases of messages are extended. */
+export function extendBy<Message extends ClaimedMessage>(source: ExtendSource, queue: string) {
+  return async (leases: readonly Lease<Message>[], ms: number): Promise<(lease: Lease<Message>) => LeaseFate> => {
+    const handles = leases.map(({ subject }) => subject.receiptHandle)
+    // Over REST a second attempt still fits into what is left of the claim.
+    const how = { visibilityTimeoutSeconds: ms / 1000, timeoutSeconds: Math.max(ms / 4000, 1) }
+    const stale = new Set((await source.extendMany(queue, handles, how)).failed.map((one) => one.receiptHandle))
+    return ({ subject }) => (stale.has(subject.receiptHandle) ? 'lost' : 'extended')
   }
 }

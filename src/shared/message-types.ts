@@ -1,6 +1,6 @@
 /** The public shapes of messages. Ids are bigints; times are Dates in UTC; durations are in seconds. */
 import type { JsonText } from './json'
-import type { DryRun, Page } from './types'
+import type { DryRun, Form, Page } from './types'
 
 export type MessageState = 'ready' | 'in-flight' | 'delayed' | 'blocked' | 'dead' | 'archived'
 
@@ -36,12 +36,12 @@ export interface Sent {
   sent: boolean
 }
 
-export interface BodyOptions {
+export interface BodyOptions<Asked extends Form = Form> {
   /** `'text'` gives bodies as `JsonText`, unparsed. */
-  bodies?: 'value' | 'text' | undefined
+  bodies?: Asked | undefined
 }
 
-export interface ReceiveOptions extends BodyOptions {
+export interface ReceiveOptions<Asked extends Form = Form> extends BodyOptions<Asked> {
   /** Maximum number of messages, 1 to 1,000. Default: 1. */
   limit?: number | undefined
   /** In place of the messages' own and the queue's; 0 to 43,200. */
@@ -52,7 +52,7 @@ export interface ReceiveOptions extends BodyOptions {
   signal?: AbortSignal | undefined
 }
 
-export interface CycleOptions extends Omit<ReceiveOptions, 'waitSeconds'> {
+export interface CycleOptions<Asked extends Form = Form> extends Omit<ReceiveOptions<Asked>, 'waitSeconds'> {
   /** The name of the cursor that moves on. Default: `default`. */
   cursor?: string | undefined
 }
@@ -102,15 +102,13 @@ export interface PeekedMessage<Body = unknown> extends MessageBase<Body> {
 }
 
 /** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows if there are more. */
-export type BodyForm = 'value' | 'text' | 'preview'
+export type BodyForm = Form | 'preview'
 
-export interface PeekOptions extends Page {
+export interface PeekOptions<Asked extends BodyForm = BodyForm> extends Page {
   /** How bodies are given. Default: `'value'`. */
-  bodies?: BodyForm | undefined
+  bodies?: Asked | undefined
   /** Default: `ready`. */
   state?: MessageState | undefined
-  /** Stop a page when its messages take about this many bytes as JSON. A page has at least one, if there is any. */
-  maxBytes?: number | undefined
 }
 
 export interface MessagePage<Body = unknown> {

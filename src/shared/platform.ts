@@ -7,7 +7,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { performance as processClock } from 'node:perf_hooks'
 import * as timers from 'node:timers'
 import * as timersPromises from 'node:timers/promises'
-import type { Clock } from './clock'
+import type { Clock } from './backoff'
 
 /** Replaced only by tests of recentn itself. */
 export const real = { setTimeout: timers.setTimeout }

@@ -1,7 +1,8 @@
 /** The public shapes of work queues and their calls; those of messages are in `message-types.ts`. */
-import type { JsonText } from './json'
+import type { AsJson, JsonText } from './json'
 import type {
   Acked,
+  BodyForm,
   BodyOptions,
   CycleOptions,
   Extended,
@@ -20,16 +21,16 @@ import type {
   Sent,
 } from './message-types'
 import type { Queue, QueuePage, QueueSettings, QueueStatus } from './queue-settings-types'
-import type { AsJson, DryRun, IfTag, Page } from './types'
+import type { As, DryRun, Form, IfTag, ListOptions } from './types'
 
 export type * from './message-types'
 export type * from './queue-settings-types'
 export type { DryRun }
 /**
- * The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. `Body` is the type that the
- * caller says bodies have; only the `schema` of a worker checks it. `bodies: 'text'` gives `JsonText`, `'preview'` a string.
+ * The operations on work queues: `store.queues` and `tx.queues`. `Body` is the type that the caller says bodies have; only the
+ * `schema` of a handle or a worker checks it.
  */
-export interface Queues<Base = unknown> {
+export interface Queues {
   /** The attributes and counts; null for a queue that does not exist. */
   get(queue: string): Promise<QueueStatus | null>
   /** Creates the queue, or replaces all its settings; a pause stays. Throws `dead_letter_queue_not_found`, `dead_letter_cycle`. */
@@ -45,19 +46,25 @@ export interface Queues<Base = unknown> {
   /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another queue names it. */
   drop(queue: string): Promise<boolean>
   /** Queues by name. */
-  list(options?: Page & { prefix?: string | undefined }): Promise<QueuePage>
+  list(options?: ListOptions): Promise<QueuePage>
   /** Sends one message. Throws `queue_not_found`. */
-  send<Body extends Base = Base, Given extends Body | JsonText = Body | JsonText>(
+  send<Body = unknown, Given extends Body | JsonText = Body | JsonText>(
     queue: string,
     body: Given & AsJson<Given>,
     options?: SendOptions,
   ): Promise<Sent>
   /** Sends 1 to 1,000 messages, all or nothing; resolves to one entry for each, in the order given. */
-  sendMany<Body extends Base = Base>(queue: string, messages: readonly NewMessage<NoInfer<Body>>[]): Promise<Sent[]>
+  sendMany<Body = unknown>(queue: string, messages: readonly NewMessage<NoInfer<Body>>[]): Promise<Sent[]>
   /** Claims messages: until the visibility timeout expires, no other receiver gets them. None while the queue is paused. */
-  receive<Body extends Base = Base>(queue: string, options?: ReceiveOptions): Promise<Message<Body>[]>
+  receive<Body = unknown, Asked extends Form = 'value'>(
+    queue: string,
+    options?: ReceiveOptions<Asked>,
+  ): Promise<Message<As<Body, Asked>>[]>
   /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. None while paused. */
-  cycle<Body extends Base = Base>(queue: string, options?: CycleOptions): Promise<Message<Body>[]>
+  cycle<Body = unknown, Asked extends Form = 'value'>(
+    queue: string,
+    options?: CycleOptions<Asked>,
+  ): Promise<Message<As<Body, Asked>>[]>
   /**
    * The message is done: removes it, or archives it. Takes the message, or its receipt handle. Throws `stale_receipt` when
    * the claim is no longer the caller's: it was settled, or another receiver has claimed the message since.
@@ -74,13 +81,16 @@ export interface Queues<Base = unknown> {
   /** `extend` of 1 to 1,000 messages or handles. */
   extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<Extended>
   /** Shows messages without claiming them. */
-  peek<Body extends Base = Base>(queue: string, options?: PeekOptions): Promise<MessagePage<Body>>
+  peek<Body = unknown, Asked extends BodyForm = 'value'>(
+    queue: string,
+    options?: PeekOptions<Asked>,
+  ): Promise<MessagePage<As<Body, Asked>>>
   /** One message, in whatever state; null when the queue has none of this id. */
-  message<Body extends Base = Base>(
+  message<Body = unknown, Asked extends Form = 'value'>(
     queue: string,
     id: bigint,
-    options?: BodyOptions,
-  ): Promise<PeekedMessage<Body> | null>
+    options?: BodyOptions<Asked>,
+  ): Promise<PeekedMessage<As<Body, Asked>> | null>
   /** Removes one message, in whatever state, without archiving it; false when there was none. */
   remove(queue: string, id: bigint): Promise<boolean>
   /** Sends dead messages back to the queues that they came from, with receive count 0. */

@@ -10,6 +10,8 @@ export const known = {
   kinds: {} as Partial<Record<ErrorCode, ErrorKind>>,
   /** The faults that a refusal lists. A hostile input can have millions of faults, but no client makes one of those. */
   listed: (faults: readonly Fault[] | FaultSummary) => faults as readonly Fault[],
+  /** The text of an error for a log: those of a database's driver have somebody's values in them. */
+  textOf: (error: unknown) => String(error),
 }
 
 /** One fault of an input: where it is (a JSON pointer into the input, or a parameter's name) and what is wrong. */

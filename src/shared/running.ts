@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** What workers, consumers, pollers and followed tables have in common: how they are stopped. Browsers load this file too. */
 
-import { Pauses } from './backoff'
-import { type Clock, endsWithin } from './clock'
+import { type Clock, endsWithin, LAST_MS, Pauses } from './backoff'
 import type { Faults } from './faults'
 import type { RecentnError } from './recentn-error'
 
@@ -51,8 +50,6 @@ export interface Surroundings {
   clock: Clock
   /** Milliseconds of patience, or null for no end of it. Throws `invalid_input`. */
   patienceOf(options: StopOptions): number | null
-  /** The text of an error of the source in a warning. */
-  textOf(error: unknown): string
 }
 
 const LONGEST_PAUSE_MS = 5000
@@ -71,14 +68,18 @@ export abstract class Stepping extends Stoppable {
     const patienceMs = patienceOf(options)
     this.stopping.abort()
     // What is stopped before it is whole, by a signal that was aborted, ends a moment later.
-    this.#ending ??= Promise.resolve()
-      .then(() => this.end())
-      .then(this.ended)
+    await null
+    this.#ending ??= this.end().then(this.ended)
     if (patienceMs !== null && !(await endsWithin(clock, patienceMs, this.stopped))) {
       await this.hurry()
       this.ended()
     }
     return this.stopped
+  }
+
+  /** Whether the work ends in this time; a second when left out, as for handlers whose signals were aborted. */
+  protected within(work: Promise<unknown>, ms = LAST_MS): Promise<boolean> {
+    return endsWithin(this.surroundings.clock, ms, work)
   }
 
   /** Lets what runs end; called once. Never rejects. */

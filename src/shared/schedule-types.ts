@@ -1,6 +1,6 @@
 /** The public shapes of schedules, which send messages to queues again and again. Times are Dates in UTC. */
 import type { JsonText } from './json'
-import type { IfTag, Page, Tagged } from './types'
+import type { As, Form, IfTag, ListOptions, Tagged } from './types'
 
 /** When a schedule ticks, and what it sends: `cron` or `everySeconds` is given. */
 export interface ScheduleDefinition<Body = unknown> {
@@ -73,14 +73,12 @@ export interface SchedulePage {
   nextAfter: string | null
 }
 
-export interface ScheduleOptions {
+export interface ScheduleOptions<Asked extends Form = Form> {
   /** `'text'` gives the body as `JsonText`, unparsed. */
-  bodies?: 'value' | 'text' | undefined
+  bodies?: Asked | undefined
 }
 
-export interface ScheduleListOptions extends Page {
-  /** Only schedules whose names begin with it. */
-  prefix?: string | undefined
+export interface ScheduleListOptions extends ListOptions {
   /** Only schedules that send to queues whose names begin with it. */
   queuePrefix?: string | undefined
 }
@@ -88,31 +86,34 @@ export interface ScheduleListOptions extends Page {
 /** The operations on schedules: `store.schedules` and `tx.schedules`. `Body` is as in `Queues`. */
 export interface Schedules {
   /** Null if there is no such schedule. */
-  get<Body = unknown>(schedule: string, options?: ScheduleOptions): Promise<Schedule<Body> | null>
+  get<Body = unknown, Asked extends Form = 'value'>(
+    schedule: string,
+    options?: ScheduleOptions<Asked>,
+  ): Promise<Schedule<As<Body, Asked>> | null>
   /**
    * Creates the schedule, or replaces the one of this name. While `cron`, `everySeconds` and `timeZone` stay the same, its
    * next tick stays too: an app may repeat the call at each start. Throws `queue_not_found`.
    */
-  put<Body = unknown>(
+  put<Body = unknown, Asked extends Form = 'value'>(
     schedule: string,
     definition: ScheduleDefinition<NoInfer<Body>>,
-    options?: IfTag & ScheduleOptions,
-  ): Promise<Schedule<Body> & { created: boolean }>
+    options?: IfTag & ScheduleOptions<Asked>,
+  ): Promise<Schedule<As<Body, Asked>> & { created: boolean }>
   /**
    * Changes only what is given: from `cron` to `everySeconds` by `{ cron: null, everySeconds: 60 }`. Throws
    * `schedule_not_found` and `queue_not_found`.
    */
-  update<Body = unknown>(
+  update<Body = unknown, Asked extends Form = 'value'>(
     schedule: string,
     changes: ScheduleChanges<NoInfer<Body>>,
-    options?: IfTag & ScheduleOptions,
-  ): Promise<Schedule<Body>>
+    options?: IfTag & ScheduleOptions<Asked>,
+  ): Promise<Schedule<As<Body, Asked>>>
   /** Creates the schedule unless it exists. One that exists stays as it is; a process warns once of what differs. */
-  ensure<Body = unknown>(
+  ensure<Body = unknown, Asked extends Form = 'value'>(
     schedule: string,
     definition: ScheduleDefinition<NoInfer<Body>>,
-    options?: ScheduleOptions,
-  ): Promise<Schedule<Body> & { created: boolean }>
+    options?: ScheduleOptions<Asked>,
+  ): Promise<Schedule<As<Body, Asked>> & { created: boolean }>
   /** Ends the schedule; false if there was none. Messages that it has sent stay. */
   drop(schedule: string): Promise<boolean>
   /** Schedules by name, without their bodies. */

@@ -3,14 +3,15 @@
  * The types are those of https://standardschema.dev, written down here as that page proposes, so that there is no dependency.
  */
 import { UnrecoverableError } from './failures'
+import { type Fault, invalidInput } from './recentn-error'
 
 /** What zod, valibot, arktype and others give: a Standard Schema. It may be asynchronous. */
-export interface StandardSchema<Output = unknown> {
+export interface StandardSchema<Output = unknown, Input = unknown> {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
   }
 }
 
@@ -32,16 +33,48 @@ export function schemaFault(value: unknown): string | null {
     : 'must be a Standard Schema (zod, valibot, arktype)'
 }
 
-/** The output of the schema. Throws an `UnrecoverableError` for a value that does not fit; `what` is the value's name in it. */
-export async function parsed<Output>(schema: StandardSchema<Output>, value: unknown, what: string): Promise<Output> {
-  const result = await schema['~standard'].validate(value)
-  if (!result.issues) return result.value
-  throw new UnrecoverableError(`${what} does not fit the schema: ${result.issues.map(issueText).join('; ')}`)
+/** Gives the message its body as the schema gives it; resolves to what is wrong with a body that does not fit. */
+export async function misfit(schema: StandardSchema, message: { body: unknown }): Promise<string | null> {
+  const result = await schema['~standard'].validate(message.body)
+  if (result.issues) return told(result.issues, 'The body')
+  message.body = result.value
+  return null
 }
 
-function issueText({ message, path = [] }: SchemaIssue): string {
-  const place = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
-  return place === '' ? message : `${place}: ${message}`
+/** `what` is the name of what does not fit. */
+const told = (issues: readonly SchemaIssue[], what: string) =>
+  `${what} does not fit the schema: ${issues.map(issueText).join('; ')}`
+
+const keysOf = ({ path = [] }: SchemaIssue) => path.map((part) => String(typeof part === 'object' ? part.key : part))
+
+function issueText(issue: SchemaIssue): string {
+  const place = keysOf(issue).join('.')
+  return place === '' ? issue.message : `${place}: ${issue.message}`
+}
+
+/** Throws `invalid_input` with the issues of all values that do not fit, as they will come out: as JSON. */
+export async function refuseUnfit(
+  schema: StandardSchema,
+  values: readonly (readonly [pointer: string, value: unknown])[],
+): Promise<void> {
+  const faults: Fault[] = []
+  for (const [at, value] of values) {
+    const { issues = [] } = await schema['~standard'].validate(inJson(value))
+    for (const issue of issues) {
+      const keys = keysOf(issue).map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      faults.push({ pointer: at + keys.join(''), detail: issue.message })
+    }
+  }
+  if (faults.length > 0) throw invalidInput(faults)
+}
+
+/** What has no form in JSON stays as it is: the call refuses it. */
+function inJson(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value))
+  } catch {
+    return value
+  }
 }
 
 /** The handler of a worker, with the output of the schema in place of the body. */
@@ -51,7 +84,8 @@ export function parsing<Message extends { body: unknown }, Context>(
 ): (message: Message, context: Context) => unknown {
   if (!schema) return handler
   return async (message, context) => {
-    message.body = await parsed(schema, message.body, 'The body')
+    const error = await misfit(schema, message)
+    if (error) throw new UnrecoverableError(error)
     return handler(message, context)
   }
 }
@@ -67,30 +101,9 @@ export async function parseValues(
   if (!schema) return
   const values: unknown[] = []
   for (const { key, value, deleted } of changes) {
-    values.push(deleted ? value : await parsed(schema, value, `The value of ${JSON.stringify(key)}`))
+    const result = deleted ? { value } : await schema['~standard'].validate(value)
+    if (result.issues) throw new UnrecoverableError(told(result.issues, `The value of ${JSON.stringify(key)}`))
+    values.push(result.value)
   }
   for (const [at, change] of changes.entries()) change.value = values[at]
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: any of them
-type Unwritten = ReadonlyMap<any, any> | ReadonlySet<any>
-// biome-ignore lint/suspicious/noExplicitAny: any of them
-type AnyFunction = (...given: any[]) => unknown
-/**
- * For the compiler: what a value must also be, `never` where JSON has no form for it. Anything for an unknown type. A bigint
- * within may be that of a result, which has a `toJSON` that its type does not show.
- */
-export type AsJson<T> = unknown extends T
-  ? unknown
-  : T extends undefined | bigint | symbol | AnyFunction
-    ? never
-    : InJson<T>
-type InJson<T> = unknown extends T
-  ? unknown
-  : T extends Unwritten
-    ? never
-    : T extends { toJSON(): unknown } | AnyFunction
-      ? unknown
-      : T extends object
-        ? { [K in keyof T]: InJson<T[K]> }
-        : unknown

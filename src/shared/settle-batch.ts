@@ -6,12 +6,10 @@
  * away: the handle fences, so that a late ack still saves work when nobody else has the message.
  */
 
-import { Pauses, retrySeconds } from './backoff'
-import type { Clock } from './clock'
+import { type Clock, Pauses, retrySeconds } from './backoff'
 import { errorText } from './error-text'
 import { isUnrecoverable } from './failures'
 import type { Faults } from './faults'
-import { InFlight } from './in-flight'
 
 const MAX_HANDLES = 1000
 const LONGEST_PAUSE_MS = 5000
@@ -150,5 +148,30 @@ export class Settles<Message extends ReceivedMessage> {
       }
     }
     this.#unanswered.end()
+  }
+}
+
+/** Counts what is under way, for a caller that waits until nothing is. */
+export class InFlight {
+  #count = 0
+  #onNone: (() => void)[] = []
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** `end` must follow. */
+  begin(count = 1): void {
+    this.#count += count
+  }
+
+  end(count = 1): void {
+    this.#count -= count
+    if (this.#count === 0) for (const resolve of this.#onNone.splice(0)) resolve()
+  }
+
+  /** Resolves when nothing is under way. */
+  async none(): Promise<void> {
+    if (this.#count > 0) await new Promise<void>((resolve) => this.#onNone.push(resolve))
   }
 }

@@ -25,7 +25,3 @@ export function timeText(time: Date): string {
   const thousandths = String(ofMinute - seconds * 1000 + 1000).slice(1)
   return `${lastDayText}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds]}.${thousandths}Z`
 }
-
-export function timeOrNull(time: Date | null): string {
-  return time === null ? 'null' : `"${timeText(time)}"`
-}

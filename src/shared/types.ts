@@ -1,9 +1,16 @@
-/** Options that several calls have in common. */
+/** Options and forms that several calls have in common. */
+import type { JsonText } from './json'
+
 export interface Page {
   /** Maximum number to return, 1 to 1,000; 100 when left out. */
   limit?: number | undefined
   /** The `nextAfter` of the page before. */
   after?: string | undefined
+}
+
+export interface ListOptions extends Page {
+  /** Only those whose names begin with it. */
+  prefix?: string | undefined
 }
 
 export interface IfTag {
@@ -24,7 +31,21 @@ export interface DryRun {
   dryRun?: boolean | undefined
 }
 
-export type { AsJson } from './schema'
+/** How bodies and values are given: `'text'` is unparsed. */
+export type Form = 'value' | 'text'
+
+/** A body or a value in the form that was asked for. */
+export type As<Value, Asked> = Asked extends 'text' ? JsonText : Asked extends 'preview' ? string : Value
+
+/** A payload in the form that was asked for; one that was left out is null. */
+export type PayloadAs<Payload, Asked> = Asked extends 'none'
+  ? null
+  : Asked extends 'text'
+    ? JsonText | MaybeNull<Payload>
+    : undefined extends Payload
+      ? Exclude<Payload, undefined> | null
+      : Payload
+type MaybeNull<Payload> = undefined extends Payload ? null : null extends Payload ? null : never
 
 /** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */
 export type AllGiven<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }

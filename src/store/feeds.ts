@@ -1,30 +1,30 @@
 /**
- * The feeds of a store: the repository, with puts that share commits and readers that wait for news, and what runs for them:
+ * The feeds of a store: the repository, with puts that share commits and readers that wait for changes, and what runs for them:
  * publishers and consumers. What runs inside a transaction is a repository without them.
  */
 import type { Session } from '../database/engine'
-import type { Table } from '../database/table'
+import type { Table } from '../database/user-tables/table'
 import type { Admission } from '../kit/admission'
-import { GroupCommit } from '../kit/group-commit'
 import { LongPoll } from '../kit/long-poll'
+import { SharedRunner } from '../kit/runner'
 import { checkFeed } from '../repositories/feeds/check'
 import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/follow-types'
 import { followedTable, followTrigger } from '../repositories/feeds/followed'
 import { lastSyncId } from '../repositories/feeds/heads'
 import type { FeedMemory } from '../repositories/feeds/memory'
-import { heldEntries, type PutDone, type PutRequest, putEntries } from '../repositories/feeds/put'
-import { FeedRepository } from '../repositories/feeds/repository'
+import { PUTS } from '../repositories/feeds/put'
+import { FeedRepository, type FeedWaits } from '../repositories/feeds/repository'
 import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
 import { asked } from '../repositories/poll-query'
-import type { Waits } from '../repositories/runners'
 import { marks } from '../repositories/writers'
+import { feedHandle, filled } from '../shared/handles'
 import { delay } from '../shared/platform'
 import { type StoreConsumer, startConsumer } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { StoreLook } from './look'
 import { Publishing } from './publisher/publishing'
 import { StartedWork } from './running'
-import type { StoreFeeds } from './types'
+import type { Store, StoreFeedHandle, StoreFeeds } from './types'
 import type { WorkCounts } from './work-counts'
 
 export interface FeedsOptions {
@@ -47,28 +47,32 @@ export type OpenFeeds = ReturnType<typeof openFeeds>
 
 export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOptions) {
   const { guard, counts, onError } = options
-  const admission = { guard, onOverload: () => counts.overloaded++ }
-  const news = newsOf(options.look, admission)
+  const shared = { guard, onOverload: () => counts.overloaded++ }
+  const { readers, published } = readersOf(options.look, shared)
   const publishing = new Publishing({
     session,
     memory,
     inBackground: options.publish,
     look: options.look,
-    isAwaited: () => news.readers.size > 0,
-    onPublished: (feed) => news.published(feed),
+    isAwaited: () => readers.size > 0,
+    onPublished: published,
     onError,
     counts,
   })
   if (options.publish) memory.onWritten = (feeds) => publishing.wake(feeds)
-  const puts = putsOf(session, memory, { ...options, ...admission })
-  const waits: Waits<bigint> = {
+  const runner = new SharedRunner({ ...shared, session, memory, marks }).commits(PUTS, {
+    lanes: options.atOnce,
+    batches: counts.entryBatches,
+  })
+  const waits: FeedWaits = {
     enter: (feed, how) => {
-      const reader = news.readers.enter(feed, how)
-      if (news.readers.size === 1) publishing.hurry()
+      const reader = readers.enter(feed, how)
+      if (readers.size === 1) publishing.hurry()
       return reader
     },
+    untilFree,
   }
-  const repository = new FeedRepository(session, memory, { puts, news: waits, untilFree })
+  const repository = new FeedRepository(session, memory, runner, waits)
   const { consume, consumers } = consumersOn(repository)
   return {
     feeds: Object.assign(repository, {
@@ -82,21 +86,31 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     /** Removes some of what was kept long enough: the sweeper calls it again and again. */
     sweep: () => sweepFeeds(session, options.tombstoneSeconds * 1000),
     due: asked(anyOld(options.tombstoneSeconds * 1000)),
-    activity: () => ({ changesWaiting: news.readers.size, consumers: consumers.size }),
+    activity: () => ({ changesWaiting: readers.size, consumers: consumers.size }),
     consumers,
     /** Stops the consumers, answers readers that wait, and publishes what this process has written. */
     close: async () => {
       await consumers.stop()
-      await publishing.close(Promise.all([news.readers.close(), puts.close()]))
+      await publishing.close(Promise.all([readers.close(), runner.close()]))
     },
   }
 }
+
+export const feedHandleOn: (feeds: StoreFeeds, ...given: Parameters<Store['feed']>) => StoreFeedHandle<never> = (
+  feeds,
+  name,
+  options,
+) =>
+  Object.assign(feedHandle<StoreFeedHandle<never>>(feeds, name, options, ' publish consume'), {
+    follow: async (target: FollowTarget<FollowedRow>, how: unknown) =>
+      feeds.follow(target, filled(how, 'feed', name) as FollowOptions),
+  })
 
 /** The least time between two looks at the last sync ids. */
 const LOOK_MS = 20
 
 /** Readers that wait for changes: woken by what this process publishes, and by the look at what others do. */
-function newsOf(look: StoreLook, admission: Pick<Admission, 'guard' | 'onOverload'>) {
+function readersOf(look: StoreLook, admission: Omit<Admission, 'what'>) {
   const readers: LongPoll<bigint> = new LongPoll({
     ...admission,
     what: 'reads of changes',
@@ -125,21 +139,6 @@ function followingBy(publishing: Publishing, { describe }: FeedsOptions): Pick<S
       publishing.follow(followedTable(await describe(target), how as FollowOptions), how?.signal),
     followTrigger: async (target, how) => followTrigger(await describe(target), how),
   }
-}
-
-function putsOf(session: Session, memory: FeedMemory, options: FeedsOptions & { onOverload: () => void }) {
-  const { atOnce, guard, counts, onOverload } = options
-  return new GroupCommit<PutRequest, PutDone>({
-    what: 'entries',
-    lanes: atOnce,
-    session,
-    marks,
-    guard,
-    batches: counts.entryBatches,
-    onOverload,
-    run: (tx, requests, writing) => putEntries(tx, requests, memory, writing),
-    heldLocks: heldEntries,
-  })
 }
 
 const DROP_TRIES = 40

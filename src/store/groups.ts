@@ -4,15 +4,16 @@
  */
 
 import type { Session } from '../database/engine'
-import { GroupCommit } from '../kit/group-commit'
-import { MergedCalls } from '../kit/merged-calls'
+import { SharedRunner } from '../kit/runner'
 import { asked } from '../repositories/poll-query'
+import { APPENDS } from '../repositories/recent/append'
 import { checkWatch } from '../repositories/recent/check'
 import { anyExpired, sweepGroups } from '../repositories/recent/expiry'
+import { MEMBER_ITEMS } from '../repositories/recent/members'
 import type { GroupMemory } from '../repositories/recent/memory'
-import { readsOf } from '../repositories/recent/quick-read'
+import { QUICK_READS } from '../repositories/recent/quick-read'
+import { LONG_READS } from '../repositories/recent/read'
 import { RecentRepository } from '../repositories/recent/repository'
-import { appendsOf } from '../repositories/recent/runners'
 import { WatchReads } from '../repositories/recent/watch'
 import { marks, sweepWriters } from '../repositories/writers'
 import type { GroupWatch, WatchOptions } from '../shared/group-types'
@@ -39,45 +40,21 @@ export interface GroupsOptions {
 /** The groups, and what the store needs to know of them. */
 export type OpenGroups = ReturnType<typeof openGroups>
 
-/** Groups of one statement: more gain nothing, and by 200 the servers begin to plan by guesses. */
-const MAX_GROUPS = 100
 /** Long reads that may be unanswered before one is refused with `overloaded`. */
 const MAX_LONG_READS = 1000
 const WRITERS_SWEEP_MS = 3600 * 1000
 
 export function openGroups(session: Session, memory: GroupMemory, options: GroupsOptions) {
   const { counts = new WorkCounts(), guard, batching: { lanes = 2, ...limits } = {} } = options
-  const shared = { guard, onOverload: () => counts.overloaded++ }
-  const appends = new GroupCommit({
-    ...shared,
-    ...limits,
-    ...appendsOf(memory),
-    what: 'appends',
-    lanes,
-    session,
-    marks,
-    batches: counts.appendBatches,
-  })
-  const reads = new MergedCalls({
-    ...shared,
-    ...readsOf(session, memory),
-    what: 'reads',
-    atOnce: options.readsAtOnce,
-    maxBatchSize: MAX_GROUPS,
-    startsAtOnce: true,
-    maxPendingSize: options.maxPendingReads ?? 100_000,
-    batches: counts.readBatches,
-  })
-  // A few at a time: the rest takes no connection while it waits for its turn.
-  const longReads = new MergedCalls<() => Promise<unknown>, unknown>({
-    ...shared,
-    what: 'long reads',
-    atOnce: options.longReadsAtOnce,
-    maxBatchSize: 1,
-    startsAtOnce: true,
-    maxPendingSize: MAX_LONG_READS,
-    run: (reads) => Promise.all(reads.map((read) => read())),
-  })
+  const { readsAtOnce, longReadsAtOnce, maxPendingReads = 100_000 } = options
+  const runner = new SharedRunner({ session, memory, marks, guard, onOverload: () => counts.overloaded++ })
+    .commits(APPENDS, { ...limits, lanes, batches: counts.appendBatches })
+    .merges(QUICK_READS, { atOnce: readsAtOnce, maxPendingSize: maxPendingReads, batches: counts.readBatches })
+    .takesTurns([LONG_READS, MEMBER_ITEMS], {
+      what: 'long reads',
+      atOnce: longReadsAtOnce,
+      maxPendingSize: MAX_LONG_READS,
+    })
   const streams = new GroupStreams({ reads: new WatchReads(session, memory.policies), onError: options.onStreamError })
   memory.listeners = streams
   const watch = <Payload>(group: string, how: WatchOptions = {}) => {
@@ -85,7 +62,7 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
     guard?.()
     return streams.watch(group, how) as GroupWatch<Payload>
   }
-  const repository = new RecentRepository(session, memory, { appends, reads, longReads })
+  const repository = new RecentRepository(session, memory, runner)
   return {
     groups: Object.assign(repository, { watch }) as StoreGroups,
     policies: repository.policies,
@@ -94,9 +71,7 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
     due: asked(anyExpired),
     /** Refuses later calls; resolves when all that were accepted are answered. */
     close: async () => {
-      await Promise.all([streams.close(), appends.close(), reads.close()])
-      // After the reads: one that a merged read has no answer for becomes a long one.
-      await longReads.close()
+      await Promise.all([streams.close(), runner.close()])
     },
   }
 }

@@ -9,7 +9,7 @@ import { faultsOf, refuse } from '../fields/field'
 import { partsOf, SECRET_LENGTH, VERIFY_RULES } from '../fields/keys'
 import { MergedCalls } from '../kit/merged-calls'
 import { hashOf, type KeyRepository, type KnownKey, USE_MS } from '../repositories/keys/repository'
-import { endsWithin } from '../shared/clock'
+import { endsWithin } from '../shared/backoff'
 import { RecentnError } from '../shared/errors'
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from '../shared/key-types'
 import { CLOCK, clearTimeout, outside, performance, setTimeout } from '../shared/platform'
@@ -160,7 +160,9 @@ export class KnownKeys implements Keys {
   #seek(id: string): Promise<KnownKey | null> {
     const known = this.#sought.get(id)
     if (known) return known
-    const sought = this.#lookUps.add('', id, 1).finally(() => {
+    const sought = new Promise<KnownKey | null>((resolve, reject) =>
+      this.#lookUps.hand(id, { resolve, reject }),
+    ).finally(() => {
       if (this.#sought.get(id) === sought) this.#sought.delete(id)
     })
     this.#sought.set(id, sought)

@@ -1,14 +1,14 @@
 /** How a store comes to its database: one that is opened by a URL, or the user's own. */
 import 'reflect-metadata'
 import type { DataSource, DataSourceOptions } from 'typeorm'
+import { attach, engineOf, recognise } from '../database/attached/attach'
 import { connect, dataSourceOptions, requireFile } from '../database/connect'
 import type { Engine } from '../database/engine'
-import { migrate } from '../database/migrate'
-import { requireNames } from '../database/schema'
-import { requireSchema, schemaVersion } from '../database/schema-check'
-import { attach, engineOf, recognise } from '../database/session'
-import { SkipLockedCheck } from '../database/skip-locked'
-import { Gate } from '../database/sqlite-queue'
+import { SkipLockedCheck } from '../database/mysql/skip-locked'
+import { migrate } from '../database/schema/migrate'
+import { requireNames } from '../database/schema/schema'
+import { requireSchema, schemaVersion } from '../database/schema/schema-check'
+import { Gate } from '../database/sqlite/gate-queue'
 import { tablesOf } from '../database/tables'
 import { Database } from '../database/transaction'
 import { checkAttach, checkOpenOptions, openingFault } from './options'
@@ -16,9 +16,9 @@ import { BoundStore } from './store'
 import type { OpenOptions, Store, StoreOptions } from './types'
 
 /** What `recentn doctor` asks of a server, too. */
-export { otherSettings } from '../database/session-settings'
-export { refusedServer, serverName, skipsLocked } from '../database/skip-locked'
-export { backUp, fileOf, restore } from '../database/sqlite-copies'
+export { otherSettings } from '../database/mysql/session-settings'
+export { refusedServer, serverName, skipsLocked } from '../database/mysql/skip-locked'
+export { backUp, fileOf, restore } from '../database/sqlite/file-copies'
 
 /**
  * Opens a store on a database of its own connections, creating or upgrading the tables (unless `migrate` is false); of
@@ -77,7 +77,7 @@ async function disconnect(dataSource: DataSource, engine: Engine): Promise<void>
 
 /**
  * Attaches a store to the user's own, initialized DataSource of type mysql, mariadb or better-sqlite3. The tables must
- * be there: list the exported `migrations` in the DataSource (with `tablePrefix`, those of `schemaOf`) and run them, or
+ * be there: list the `migrations` of `recentn/typeorm` in the DataSource (with `tablePrefix`, those of `schemaOf`) and run them, or
  * run `recentn migrate`.
  *
  * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the store's

@@ -5,10 +5,10 @@ import { locationOf } from '../database/location'
 import { translated } from '../database/retries'
 import { argumentFaults, faultsOf, refuse } from '../fields/field'
 import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
-import { safeText } from '../shared/error-text'
 import { RecentnError } from '../shared/errors'
 import { guarded } from '../shared/faults'
 import { outside } from '../shared/platform'
+import { safeText } from '../shared/safe-text'
 import type { BackgroundWork, OpenOptions, StoreOptions, Transaction, TransactionOptions } from './types'
 
 export type Report = NonNullable<StoreOptions['onBackgroundError']>

@@ -3,18 +3,16 @@
  * receives wait, and the workers. What runs inside a transaction is a repository without them.
  */
 import type { Session } from '../database/engine'
-import { GroupCommit } from '../kit/group-commit'
+import type { Admission } from '../kit/admission'
 import { LongPoll } from '../kit/long-poll'
-import { MergedCalls, type MergedCallsOptions } from '../kit/merged-calls'
+import { SharedRunner } from '../kit/runner'
 import { isYes } from '../repositories/poll-query'
 import { checkedHandles } from '../repositories/queues/check'
-import { type ReceiveRequest, receiveTogether } from '../repositories/queues/claim/claim'
+import { RECEIVES } from '../repositories/queues/claim/claim'
 import type { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
-import type { ClaimedMessages } from '../repositories/queues/rows'
-import { sendBatch } from '../repositories/queues/send/send'
-import { heldSendLocks } from '../repositories/queues/send/send-locks'
-import { ackTogether, MAX_REMOVED } from '../repositories/queues/settle/ack'
+import { SENDS } from '../repositories/queues/send/send'
+import { ACKS } from '../repositories/queues/settle/ack'
 import { receivable } from '../repositories/queues/settle/promote'
 import * as settle from '../repositories/queues/settle/settle'
 import { sweepQueues } from '../repositories/queues/sweep'
@@ -46,19 +44,26 @@ export interface QueuesOptions {
 export type OpenQueues = ReturnType<typeof openQueues>
 
 const MAX_PENDING_RECEIPTS = 100_000
-const MAX_CLAIM = 1000
 /** The least time between two looks for messages that other processes have made ready. */
 const LOOK_MS = 250
 
 export function openQueues(session: Session, memory: QueueMemory, options: QueuesOptions) {
-  const shared = sharedBy(session, memory, options)
-  const repository = new QueueRepository(session, memory, shared)
+  const { atOnce, counts = new WorkCounts(), guard } = options
+  const shared = { guard, onOverload: () => counts.overloaded++ }
+  const settles = { atOnce, maxPendingSize: MAX_PENDING_RECEIPTS }
+  const runner = new SharedRunner({ ...shared, session, memory, marks })
+    .commits(SENDS, { lanes: atOnce, batches: counts.sendBatches })
+    .merges(RECEIVES, { atOnce, maxPendingSize: Number.POSITIVE_INFINITY })
+    .merges(ACKS, settles)
+    .merges(settle.NACKS, settles)
+    .merges(settle.EXTENDS, settles)
+  const waits = waitsOf(memory, options.look, shared)
+  const repository = new QueueRepository(session, memory, runner, waits)
   const giveBack = async (queue: string, handles: readonly string[]) => {
     const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
     await settle.giveBack(session, memory, queue, settle.validOf(named))
   }
-  const { work, workers } = workersOn(repository, giveBack, options.guard)
-  const { counts = new WorkCounts(), guard } = options
+  const { work, workers } = workersOn(repository, giveBack, guard)
   const scheduler = new Scheduler({
     tick: () => tickSchedules(session, memory),
     isOn: options.tick,
@@ -80,29 +85,28 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
       if (options.tick) await scheduler.tick()
     },
     due: memory.reminders,
-    waits: shared.waits,
-    activity: () => ({ receivesWaiting: shared.waits.size, workers: workers.size }),
+    waits,
+    activity: () => ({ receivesWaiting: waits.size, workers: workers.size }),
     workers,
     /** Stops the workers, answers the receives that wait, and refuses later calls; resolves when all others are answered. */
     close: async () => {
       await Promise.all([workers.stop(), scheduler.stop()])
-      await Promise.all(Object.values(shared).map((mechanism) => mechanism.close()))
+      await Promise.all([waits.close(), runner.close()])
     },
   }
 }
 
-function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions) {
-  const { atOnce, guard, counts = new WorkCounts(), look } = options
-  const shared = { atOnce, guard, onOverload: () => counts.overloaded++ }
-  const waits: LongPoll = new LongPoll({ ...shared, what: 'receives', onWait: () => looks.begin() })
+/** Receives that wait: woken by what this process makes ready, and by the look at what others do. */
+function waitsOf(memory: QueueMemory, look: StoreLook, admission: Omit<Admission, 'what'>): LongPoll {
+  const waits: LongPoll = new LongPoll({ ...admission, what: 'receives', onWait: () => looks.begin() })
   const looks = look.join({
     topics: () => waits.awaited,
     question: receivable,
     answered: (queue, answer) => {
       // Where the queue is gone its receivers shall know.
-      const isNews = answer === null || isYes(answer)
-      if (isNews) waits.wake(queue)
-      return isNews
+      const isEvent = answer === null || isYes(answer)
+      if (isEvent) waits.wake(queue)
+      return isEvent
     },
     failed: () => {
       for (const queue of waits.awaited) waits.wake(queue)
@@ -110,47 +114,7 @@ function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions)
     leastMs: () => LOOK_MS,
   })
   memory.listen((queue) => waits.wake(queue))
-  const sends = new GroupCommit({
-    ...shared,
-    what: 'messages',
-    lanes: atOnce,
-    session,
-    marks,
-    batches: counts.sendBatches,
-    run: sendBatch(memory),
-    heldLocks: heldSendLocks,
-  })
-  const receives = new MergedCalls<ReceiveRequest, ClaimedMessages | null>({
-    ...shared,
-    what: 'receives',
-    maxBatchSize: MAX_CLAIM,
-    maxPendingSize: Number.POSITIVE_INFINITY,
-    run: (requests) => receiveTogether(session, memory, requests),
-  })
-  return { waits, sends, receives, ...settlesOf(session, memory, shared) }
-}
-
-function settlesOf(
-  session: Session,
-  memory: QueueMemory,
-  shared: Pick<MergedCallsOptions<never, never>, 'atOnce' | 'guard' | 'onOverload'>,
-) {
-  const settles = <Request extends settle.SettleRequest>(
-    run: (requests: readonly Request[]) => Promise<settle.SettledReceipts[]>,
-  ) =>
-    new MergedCalls<Request, settle.SettledReceipts>({
-      ...shared,
-      what: 'receipts',
-      // Never more than one DELETE takes: a failure is reported only to the calls that it has met.
-      maxBatchSize: MAX_REMOVED,
-      maxPendingSize: MAX_PENDING_RECEIPTS,
-      idsOf: settle.receiptsIn,
-      run,
-    })
-  const acks = settles((requests) => ackTogether(session, memory, requests))
-  const nacks = settles<settle.NackRequest>((requests) => settle.nackTogether(session, memory, requests))
-  const extensions = settles<settle.ExtendRequest>((requests) => settle.extendTogether(session, memory, requests))
-  return { acks, nacks, extensions }
+  return waits
 }
 
 /** Workers that run until they are stopped. */

@@ -3,7 +3,6 @@
  * feed that it works on by itself; null for one that works only when it is called.
  */
 import { checkedStop } from '../fields/options'
-import { safeText } from '../shared/error-text'
 import { RecentnError } from '../shared/errors'
 import { CLOCK } from '../shared/platform'
 import type { Running, Surroundings } from '../shared/running'
@@ -12,7 +11,7 @@ import type { Running, Surroundings } from '../shared/running'
 const STOP_SECONDS = 10
 
 /** What everything that runs for a store goes by. */
-export const SURROUNDINGS: Surroundings = { clock: CLOCK, patienceOf: checkedStop, textOf: safeText }
+export const SURROUNDINGS: Surroundings = { clock: CLOCK, patienceOf: checkedStop }
 
 /** Of the store: there is nothing to ask any more. */
 export function isClosed(error: unknown): boolean {

@@ -1,13 +1,13 @@
 /** Binds the repositories, and what runs for them, to a database. */
 import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import { ping } from '../database/cluster'
+import { engineOf } from '../database/attached/attach'
+import { joined, type QueryTransaction } from '../database/attached/query-transaction'
 import { connectionUse, poolSizeOf } from '../database/connection-use'
 import type { Engine, Session } from '../database/engine'
-import { joined, type QueryTransaction } from '../database/query-transaction'
-import { engineOf } from '../database/session'
-import { describeTable } from '../database/table'
+import { ping } from '../database/mysql/cluster'
 import type { Database } from '../database/transaction'
+import { describeTable } from '../database/user-tables/table'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
 import type { Loop } from '../kit/loop'
 import { Kept } from '../repositories/cached-count'
@@ -25,9 +25,9 @@ import { GroupMemory } from '../repositories/recent/memory'
 import { RecentRepository } from '../repositories/recent/repository'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { SequenceRepository } from '../repositories/sequences'
-import { FEED_CALLS, FILLED, fillingHandle, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../shared/handles'
+import { feedHandle, groupHandle, queueHandle } from '../shared/handles'
 import { countsOf, type StoreCounts, type StoreTotals } from './counts'
-import { type OpenFeeds, openFeeds } from './feeds'
+import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
@@ -37,15 +37,7 @@ import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
 import { type OpenQueues, openQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
-import type {
-  FeedHandle,
-  GroupHandle,
-  QueueHandle,
-  Store,
-  StoreOptions,
-  Transaction,
-  TransactionOptions,
-} from './types'
+import type { Store, StoreOptions, Transaction, TransactionOptions } from './types'
 import { WorkCounts } from './work-counts'
 
 /** What a store works on, and what closes it. */
@@ -156,23 +148,15 @@ export class BoundStore implements InnerStore {
       schedules: schedulesOn(session, this.#queueMemory),
       feeds,
       sequences: new SequenceRepository(session),
-      group: (name) => fillingHandle(groups, name, GROUP_CALLS, FILLED.group),
-      queue: (name) => handleOf(queues, name, QUEUE_CALLS),
-      feed: (name) => handleOf(feeds, name, FEED_CALLS),
+      group: (name) => groupHandle(groups, name),
+      queue: (name, options) => queueHandle(queues, name, options),
+      feed: (name, options) => feedHandle(feeds, name, options),
     }
   }
 
-  queue<Body = unknown>(queue: string): QueueHandle<Body> {
-    return handleOf(this.queues, queue, [...QUEUE_CALLS, 'work'])
-  }
-
-  group<Payload = unknown>(group: string): GroupHandle<Payload> {
-    return fillingHandle(this.groups, group, [...GROUP_CALLS, 'watch'], FILLED.group)
-  }
-
-  feed<Value = unknown>(feed: string): FeedHandle<Value> {
-    return fillingHandle(this.feeds, feed, [...FEED_CALLS, 'publish', 'consume'], FILLED.feed)
-  }
+  readonly queue: Store['queue'] = (name, options) => queueHandle(this.queues, name, options, ' work')
+  readonly group: Store['group'] = (name) => groupHandle(this.groups, name, ' watch')
+  readonly feed: Store['feed'] = (name, options) => feedHandleOn(this.feeds, name, options)
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { retries = 10, run } = checkedTransaction(work, options)

@@ -1,16 +1,16 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import type { QueryTransaction } from '../database/query-transaction'
+import type { QueryTransaction } from '../database/attached/query-transaction'
 import type { Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/follow-types'
 import type { Sequences } from '../repositories/sequences'
 import type { Feeds } from '../shared/feed-types'
 import type { Groups, GroupWatch, Policies, WatchOptions } from '../shared/group-types'
-import type { FeedCall, GroupCall, Handle, QueueCall } from '../shared/handles'
+import type { FeedHandle, GroupHandle, HandleOptions, QueueHandle } from '../shared/handle-types'
 import type { ApiKey, Keys } from '../shared/key-types'
 import type { Queues } from '../shared/queue-types'
 import type { Running } from '../shared/running'
 import type { Schedules } from '../shared/schedule-types'
-import type { BoundFeed, BoundGroup } from './bound'
+import type { As, Form, PayloadAs } from '../shared/types'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
 import type { Handler, Worker, WorkOptions } from './worker/types'
@@ -103,11 +103,11 @@ export interface Transaction {
   readonly feeds: Feeds
   readonly sequences: Sequences
   /** One queue, as `store.queue`. */
-  queue<Body = unknown>(queue: string): Handle<Queues<Body>, QueueCall>
+  queue<In = unknown, Out = In>(queue: string, options?: HandleOptions<Out, In>): QueueHandle<In, Out>
   /** One group, as `store.group`. */
-  group<Payload = unknown>(group: string): Handle<Groups<Payload>, GroupCall> & BoundGroup<Payload>
+  group<Payload = unknown>(group: string): GroupHandle<Payload>
   /** One feed, as `store.feed`. */
-  feed<Value = unknown>(feed: string): Handle<Feeds<Value>, FeedCall>
+  feed<In = unknown, Out = In>(feed: string, options?: HandleOptions<Out, In>): FeedHandle<In, Out>
   /** TypeORM's manager of this transaction, for the caller's own rows. */
   readonly manager: EntityManager
 }
@@ -120,23 +120,26 @@ export interface TransactionOptions {
 }
 
 /** The groups of a store, and what happens to them. */
-export interface StoreGroups<Base = unknown> extends Groups<Base> {
+export interface StoreGroups extends Groups {
   /**
    * What happens to the group from now on, or since the item `after`, whichever process does it: events arrive within
    * a second of the commit, until the watch is left or the store closes. Begins at once; the group need not exist. While
    * the database is away no event arrives, and none is missed. Throws `invalid_input`, `closed`, and `misuse` inside a
    * transaction of the store's database.
    */
-  watch<Payload extends Base = Base>(group: string, options?: WatchOptions): GroupWatch<Payload>
+  watch<Payload = unknown, Asked extends Form = 'value'>(
+    group: string,
+    options?: WatchOptions<Asked>,
+  ): GroupWatch<PayloadAs<Payload, Asked>>
 }
 
 /** The queues of a store, and workers on them. */
-export interface StoreQueues<Base = unknown> extends Queues<Base> {
+export interface StoreQueues extends Queues {
   /**
    * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while
    * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid, and `closed`.
    */
-  work<Body extends Base = Base>(queue: string, handler: Handler<Body>, options?: WorkOptions<Body>): Worker
+  work<Body = unknown>(queue: string, handler: Handler<Body>, options?: WorkOptions<Body>): Worker
 }
 
 /** The schedules of a store. */
@@ -149,7 +152,7 @@ export interface StoreSchedules extends Schedules {
 }
 
 /** The feeds of a store: what is written is published in the background, and readers may wait. */
-export interface StoreFeeds<Base = unknown> extends Feeds<Base> {
+export interface StoreFeeds extends Feeds {
   /**
    * Gives numbers to what has none yet, of one feed or of all; resolves to how many. For stores that do not publish in
    * the background, and for tests.
@@ -176,20 +179,42 @@ export interface StoreFeeds<Base = unknown> extends Feeds<Base> {
    * key. Any number of processes may do it for one consumer; the same changes may then be given to several at once. Throws
    * `invalid_input` and `closed`; later errors go to `onError`, and the work is tried again.
    */
-  consume<Value extends Base = Base>(
+  consume<Value = unknown, Asked extends Form = 'value'>(
     feed: string,
     consumer: string,
-    handler: ConsumeHandler<Value>,
-    options?: ConsumeOptions<Value>,
+    handler: ConsumeHandler<As<Value, Asked>>,
+    options?: ConsumeOptions<Value, Asked>,
   ): Running
 }
 
-/** The calls of `store.queues` on one queue, whose bodies are of one type: what `store.queue` gives. */
-export type QueueHandle<Body = unknown> = Handle<StoreQueues<Body>, QueueCall | 'work'>
-/** The calls of `store.groups` on one group, whose payloads are of one type: what `store.group` gives. */
-export type GroupHandle<Payload = unknown> = Handle<StoreGroups<Payload>, GroupCall | 'watch'> & BoundGroup<Payload>
-/** The calls of `store.feeds` on one feed, whose values are of one type: what `store.feed` gives. */
-export type FeedHandle<Value = unknown> = Handle<StoreFeeds<Value>, FeedCall | 'publish' | 'consume'> & BoundFeed
+/** What `store.queue` gives. */
+export interface StoreQueueHandle<In = unknown, Out = In> extends QueueHandle<In, Out> {
+  /** Receives messages and runs the handler on each until it is stopped, as `queues.work`. */
+  work(handler: Handler<Out>, options?: WorkOptions<Out>): Worker
+}
+
+/** What `store.group` gives. */
+export interface StoreGroupHandle<Payload = unknown> extends GroupHandle<Payload> {
+  /** What happens to the group from now on, or since the item `after`, as `groups.watch`. */
+  watch<Asked extends Form = 'value'>(options?: WatchOptions<Asked>): GroupWatch<PayloadAs<Payload, Asked>>
+}
+
+/** What `store.feed` gives. */
+export interface StoreFeedHandle<In = unknown, Out = In> extends FeedHandle<In, Out> {
+  /** Gives numbers to what has none yet; resolves to how many. */
+  publish(): Promise<{ published: number }>
+  /** Has a table as this feed, as `feeds.follow`. */
+  follow<Row extends FollowedRow>(
+    target: FollowTarget<Row>,
+    options: Omit<FollowOptions<Row>, 'feed'>,
+  ): Promise<Followed>
+  /** Gives the handler what comes after the consumer's stored cursor until it is stopped, as `feeds.consume`. */
+  consume<Asked extends Form = 'value'>(
+    consumer: string,
+    handler: ConsumeHandler<As<Out, Asked>>,
+    options?: ConsumeOptions<Out, Asked>,
+  ): Running
+}
 
 /** The API keys of a store, for `access: 'keys'` of `createRouter` and for an app's own checks. */
 export interface StoreKeys extends Keys {
@@ -210,14 +235,14 @@ export interface Store {
   readonly sequences: Sequences
   readonly keys: StoreKeys
   /**
-   * One queue, whose bodies have this type: `store.queue<Mail>('mail').send(mail)` does what `store.queues.send('mail', mail)`
-   * does. Asks nobody, and checks nothing: neither that there is such a queue nor, without a `schema`, what bodies are.
+   * One queue, whose bodies have this type: `store.queue<Mail>('mail').send(mail)`. With a `schema` they are checked, and its
+   * types are theirs. Asks nobody, not even whether there is such a queue.
    */
-  queue<Body = unknown>(queue: string): QueueHandle<Body>
-  /** One group, whose payloads have this type, as `queue`. */
-  group<Payload = unknown>(group: string): GroupHandle<Payload>
+  queue<In = unknown, Out = In>(queue: string, options?: HandleOptions<Out, In>): StoreQueueHandle<In, Out>
+  /** One group, whose payloads have this type; nothing checks it. */
+  group<Payload = unknown>(group: string): StoreGroupHandle<Payload>
   /** One feed, whose values have this type, as `queue`. */
-  feed<Value = unknown>(feed: string): FeedHandle<Value>
+  feed<In = unknown, Out = In>(feed: string, options?: HandleOptions<Out, In>): StoreFeedHandle<In, Out>
   /** The DataSource that the store works on: safe to use directly, under any concurrency. */
   readonly dataSource: DataSource
   /** Where the data is, without the password: for a log line. */

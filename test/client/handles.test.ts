@@ -3,6 +3,7 @@ import { createClient } from '../../src/client'
 import { createApp, messagesOf } from '../../src/http/process/app'
 import { FEED_CALLS, GROUP_CALLS, QUEUE_CALLS } from '../../src/shared/handles'
 import { memoryStore, serving } from '../http/support/client'
+import { expectCheckedBodies, expectCheckedValues, expectHandledWithSchema } from '../support/handle-schemas'
 import { expectSame, feedSteps, groupSteps, queueSteps } from '../support/handle-steps'
 
 test('a handle of the client does what the calls do', async () => {
@@ -40,12 +41,22 @@ test('its iterations and its watch are those of its name', async () => {
   expect(seen).toEqual(['a message', 'an item', 'an item'])
 })
 
+test('with a schema it checks what goes in, and gives what the schema puts out', async () => {
+  const store = await memoryStore({ publish: false })
+  const app = createApp(store, { allowAnonymous: false })
+  const client = createClient({ baseUrl: await serving(app, messagesOf(app)) })
+  await client.queues.put('mail')
+  await expectCheckedBodies(client, 'mail')
+  await expectCheckedValues(client, 'users')
+  await expectHandledWithSchema(client, ['mail', 'users'], () => store.feeds.publish())
+})
+
 test('the steps have every call of a handle', () => {
   for (const [steps, calls] of [
     [queueSteps, QUEUE_CALLS],
     [groupSteps, GROUP_CALLS],
     [feedSteps, FEED_CALLS],
   ] as const) {
-    expect([...new Set(steps.map(([call]) => call))].sort()).toEqual([...calls].sort())
+    expect([...new Set(steps.map(([call]) => call))].sort()).toEqual(calls.split(' ').sort())
   }
 })

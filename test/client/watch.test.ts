@@ -43,7 +43,7 @@ afterAll(() => stop())
 interface Watching {
   told: string[]
   errors: RecentnError[]
-  ready: Promise<void>
+  ready: Promise<bigint>
   done: Promise<unknown>
 }
 
@@ -54,7 +54,7 @@ const inShort = (event: GroupEvent) =>
       ? `-${event.id}`
       : `reset ${event.totalAppended}`
 
-function watching(group: string, options: { after?: bigint; idleSeconds?: number } = {}): Watching {
+function watching(group: string, options: { after?: bigint; resumes?: boolean; idleSeconds?: number } = {}): Watching {
   const end = new AbortController()
   ending.push(end)
   const told: string[] = []
@@ -125,6 +125,22 @@ test('begins after an item that is given, and tells what was removed', async () 
   await until(watch, '+1', '+2', '-1', 'reset 0')
   await store.groups.append(group)
   await until(watch, '+1', '+2', '-1', 'reset 0', '+0')
+})
+
+test('is ready with the id that it begins after, and resumes where an earlier one ended', async () => {
+  const group = fresh()
+  await store.groups.put(group, { mode: 'distinct' })
+  expect(await watching(group).ready).toBe(-1n)
+  for (const member of ['ann', 'bob']) await store.groups.append(group, { member })
+  expect(await watching(group).ready).toBe(1n)
+  await store.groups.remove(group, 0n)
+  const resumed = watching(group, { after: 1n, resumes: true })
+  expect(await resumed.ready).toBe(1n)
+  const plain = watching(group, { after: 1n })
+  await plain.ready
+  await store.groups.append(group, { member: 'cleo' })
+  await until(plain, '+2')
+  await until(resumed, '-0', '+2')
 })
 
 test('tries again while no server answers, and waits as the server asks', async () => {

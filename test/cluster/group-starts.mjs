@@ -5,7 +5,7 @@ import { must, until } from '../../scripts/docker-tools.mjs'
 import { ChildProcess } from './child-process.mjs'
 
 const require = createRequire(import.meta.url)
-const { migrations } = require('../../dist/src/index.js')
+const { migrations } = require('../../dist/src/typeorm/index.js')
 
 const PER_MEMBER = 2
 const MEMBERS = 'SELECT MEMBER_STATE AS state FROM performance_schema.replication_group_members'

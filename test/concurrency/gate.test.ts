@@ -3,8 +3,9 @@
  * nest into each other, and a plain write made meanwhile vanishes with another's rollback.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStore, RecentRepository } from '../../src'
+import { openStore } from '../../src'
 import type { Store } from '../../src/store/types'
+import { RecentRepository } from '../../src/typeorm'
 import { type Database, describeEngine, freshDatabase } from '../support/engines'
 
 const TRANSACTIONS = 60

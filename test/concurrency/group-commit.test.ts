@@ -30,6 +30,9 @@ function useLocks() {
     marks: { newName: () => 'w', hasArrived: async () => false, forget: async () => {} },
     maxBatchItems: 20,
     patienceMs: PATIENCE_MS,
+    // By the first letter of the first name: capitals and small letters share lanes, not keys.
+    keyOf: ({ names }) => (names[0] as string).charCodeAt(0),
+    sizeOf: () => ({ items: 1, bytes: 1 }),
     run: async (_, requests, { writer: { lane } }) => {
       const deadline = performance.now() + LOCK_TIMEOUT_MS
       while (requests.some(isHeld)) {
@@ -51,10 +54,9 @@ function useLocks() {
 /** Of somebody who can see no lock. */
 const looksFree: Options['heldLocks'] = async (_, requests) => requests.map(() => null)
 
-/** Keys by the first letter of the first name: capitals and small letters share lanes, not keys. */
 function adder(commits: GroupCommit<Request, string>) {
   return (text: string, ...names: string[]) =>
-    commits.add((names[0] as string).charCodeAt(0), { names, text }, { items: 1, bytes: 1 })
+    new Promise<string>((resolve, reject) => commits.hand({ names, text }, { resolve, reject }))
 }
 
 const codeOf = (call: Promise<string>) =>

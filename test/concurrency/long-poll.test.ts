@@ -8,9 +8,9 @@ describe('a long poll', () => {
     const [a, b, other] = ['t', 't', 'u'].map((topic) => polls.enter(topic, FOREVER))
     const ended: string[] = []
     const waits = [
-      a?.news(1).then((again) => ended.push(`a ${again}`)),
-      b?.news(5).then((again) => ended.push(`b ${again}`)),
-      other?.news(0).then((again) => ended.push(`other ${again}`)),
+      a?.again(1).then((again) => ended.push(`a ${again}`)),
+      b?.again(5).then((again) => ended.push(`b ${again}`)),
+      other?.again(0).then((again) => ended.push(`other ${again}`)),
     ]
     polls.wake('t', (mark) => (mark ?? 0) < 3)
     await waits[0]
@@ -28,7 +28,7 @@ describe('a long poll', () => {
     const polls: LongPoll = new LongPoll({ what: 'calls', onWait: () => waits.push(polls.awaited) })
     const [caller, other] = [polls.enter('t', FOREVER), polls.enter('u', FOREVER)]
     expect(polls.awaited).toEqual([])
-    const wait = caller.news()
+    const wait = caller.again()
     expect(waits).toEqual([['t']])
     polls.wake('t')
     expect(polls.awaited).toEqual([])
@@ -41,9 +41,9 @@ describe('a long poll', () => {
     const caller = polls.enter('t', FOREVER)
     caller.look()
     polls.wake('t')
-    expect(await caller.news()).toBe(true)
+    expect(await caller.again()).toBe(true)
     caller.look()
-    const wait = caller.news()
+    const wait = caller.again()
     polls.wake('t')
     expect(await wait).toBe(true)
     caller.leave()
@@ -53,13 +53,13 @@ describe('a long poll', () => {
     const polls = new LongPoll({ what: 'calls' })
     const caller = polls.enter('t', { waitMs: 20 })
     const begin = performance.now()
-    expect(await caller.news()).toBe(true)
+    expect(await caller.again()).toBe(true)
     expect(performance.now() - begin).toBeGreaterThan(15)
     caller.look()
-    expect(await caller.news()).toBe(false)
+    expect(await caller.again()).toBe(false)
     caller.leave()
     const hasty = polls.enter('t', { waitMs: 0 })
-    expect(await hasty.news()).toBe(false)
+    expect(await hasty.again()).toBe(false)
     hasty.leave()
   })
 
@@ -68,7 +68,7 @@ describe('a long poll', () => {
     const callers = [polls.enter('t', FOREVER), polls.enter('t', FOREVER)]
     for (let round = 0; round < 3; round++) {
       for (const caller of callers) caller.look()
-      const waits = callers.map((caller) => caller.news())
+      const waits = callers.map((caller) => caller.again())
       expect(polls.awaited).toEqual(['t'])
       polls.wake('t')
       expect(await Promise.all(waits)).toEqual([true, true])
@@ -82,11 +82,11 @@ describe('a long poll', () => {
     const caller = polls.enter('t', { ...FOREVER, signal: abort.signal })
     const waiting = polls.enter('t', { ...FOREVER, signal: abort.signal })
     const look = caller.unlessAborted(new Promise(() => {}))
-    const wait = waiting.news()
+    const wait = waiting.again()
     abort.abort()
-    expect([await look, await wait, await caller.news()]).toEqual([null, false, false])
+    expect([await look, await wait, await caller.again()]).toEqual([null, false, false])
     const late = polls.enter('t', { ...FOREVER, signal: abort.signal })
-    expect(await late.news()).toBe(false)
+    expect(await late.again()).toBe(false)
     for (const one of [caller, waiting, late]) one.leave()
   })
 
@@ -98,7 +98,7 @@ describe('a long poll', () => {
       expect.objectContaining({ code: 'overloaded', retryAfterSeconds: 1 }),
     )
     expect(overloads).toBe(1)
-    const wait = caller.news()
+    const wait = caller.again()
     let isClosed = false
     const closing = polls.close().then(() => {
       isClosed = true

@@ -4,15 +4,8 @@
  * names are free.
  */
 import { DataSource, type ObjectLiteral } from 'typeorm'
-import {
-  type OpenOptions,
-  openStore,
-  type Recent,
-  RecentnError,
-  type Store,
-  type StoreSchema,
-  schemaOf,
-} from '../../src/index'
+import { type OpenOptions, openStore, type Recent, RecentnError, type Store } from '../../src/index'
+import { type StoreSchema, schemaOf } from '../../src/typeorm'
 import { type EngineName, freshDatabase } from '../support/engines'
 
 export interface Context {

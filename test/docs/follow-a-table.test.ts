@@ -1,6 +1,7 @@
 /** docs/how-to/follow-a-table.md: with the triggers that the page shows, whatever writes the table is seen by the feed. */
 import 'reflect-metadata'
-import { attachStore, entities, migrations, type Store } from 'recentn'
+import { attachStore, type Store } from 'recentn'
+import { entities, migrations } from 'recentn/typeorm'
 import { Column, DataSource, type DataSourceOptions, Entity, Index, PrimaryColumn } from 'typeorm'
 import { type Database, describeEngine, ENGINES, freshDatabase } from '../support/engines'
 import { blocksOf } from './support/pages'

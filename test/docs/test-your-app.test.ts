@@ -1,7 +1,8 @@
 /** docs/how-to/test-your-app.md: the tests on the page are run as they stand there, and what it says of an attached store. */
 import 'reflect-metadata'
 import { transformSync } from 'esbuild'
-import { attachStore, entities, migrations } from 'recentn'
+import { attachStore } from 'recentn'
+import { entities, migrations } from 'recentn/typeorm'
 import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm'
 import { blocksOf } from './support/pages'
 

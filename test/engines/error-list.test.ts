@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { mysqlFailure, mysqlRefusal } from '../../src/database/mysql-failures'
+import { mysqlFailure, mysqlRefusal } from '../../src/database/mysql/mysql-failures'
 
 /** What can meet any statement: an account, a connection, a lock, a full disk, a stopped statement, a server that takes no writes. */
 const ANY_STATEMENT =

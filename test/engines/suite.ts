@@ -1,6 +1,7 @@
 /** What recentn does on a server that is set up in other ways than the tests' usual one. */
 import { DataSource } from 'typeorm'
-import { attachStore, entities, migrations, openStore, type RecentnError, type Store } from '../../src/index'
+import { attachStore, openStore, type RecentnError, type Store } from '../../src/index'
+import { entities, migrations } from '../../src/typeorm'
 import { run } from '../cli/support'
 import { refusal, sleep } from '../contract/context'
 import { startServer } from '../support/processes'

@@ -4,7 +4,7 @@
  * run out. So a result that was recorded twice, or a claim taken from one who still held it, can't hide.
  */
 import type { Store } from '../../src'
-import { sessionOf } from '../../src/database/session'
+import { sessionOf } from '../../src/database/attached/attach'
 import { STATE } from '../../src/repositories/polls/claims'
 import type { FireTable } from './poll-tables'
 

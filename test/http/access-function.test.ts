@@ -1,6 +1,7 @@
 /** What the answers of an `access` function allow, and for how long. */
 import express, { type Request } from 'express'
-import { type AccessAnswer, type AccessFunction, RecentnError, type RequestSubjects, type Store } from '../../src'
+import { type AccessFunction, RecentnError, type RequestSubjects, type Store } from '../../src'
+import type { AccessAnswer } from '../../src/http/access'
 import { createRouter, storeRoutes } from '../../src/http/router'
 import { SOON_MS, soonMs } from '../support/timing'
 import { type Answer, type Client, clientOf, fresh, memoryStore, serving } from './support/client'

@@ -2,7 +2,7 @@
 import express from 'express'
 import { openLog } from '../../src/http/process/log'
 import { createRouter } from '../../src/http/router'
-import { safeStack, safeText } from '../../src/shared/error-text'
+import { safeStack, safeText } from '../../src/shared/safe-text'
 import { openStore } from '../../src/store/open'
 import { freshDatabase } from '../support/engines'
 import { memoryStore, send, serving } from './support/client'

@@ -2,7 +2,7 @@
  * What a set of groups must answer, computed with plain arrays from the words of the contract alone. A group keeps
  * the items it was given, oldest first; what is shown is a filter over them. Slow and obvious on purpose.
  */
-import type { Mode, OwnSettings, Settings } from '../../src/index'
+import type { Mode, OwnSettings, Settings } from '../../src/shared/group-types'
 
 export interface OracleItem {
   id: bigint

@@ -3,6 +3,7 @@
  * library checks members, and the DTOs, as which the server reads them, must have the same members with the same types. Where
  * one of them lacks a member, this file does not compile.
  */
+import type { AnswerOf } from '../../src/fields/answers'
 import type * as feeds from '../../src/fields/feeds'
 import type { Member, Members } from '../../src/fields/field'
 import type * as groups from '../../src/fields/groups'
@@ -115,5 +116,16 @@ export type InStores = Agreed<
   [
     Same<Record<keyof typeof storeOptions, 1>, Record<keyof StoreOptions, 1>>,
     Same<Record<keyof typeof openOptions, 1>, Record<keyof OpenOptions, 1>>,
+  ]
+>
+
+/** The definition of one answer cannot be the constant of another: each constant of `answers*.ts` is checked by its type. */
+type Differ<A, B> = [AnswerOf<A>] extends [AnswerOf<B>] ? ['they agree', A, B] : true
+export type InAnswers = Agreed<
+  [
+    Differ<Omit<Groups.Item, 'slot'>, Groups.Item>,
+    Differ<Groups.AppendedItem, Groups.Item>,
+    Differ<Groups.Item & { member: string }, Groups.Item>,
+    Differ<Omit<Groups.Item, 'slot'> & { slot?: number }, Groups.Item>,
   ]
 >

@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot'
 import { z } from 'zod'
-import { JsonText, type Store } from '../../src'
+import { JsonText, type QueueHandle, type Store } from '../../src'
 import type { Client } from '../../src/client'
 
 interface Mail {
@@ -66,40 +66,119 @@ export async function written(store: Store, client: Client, given: unknown, mail
   await client.groups.append('g', { payload: 1, membr: 'ann' })
 }
 
-export async function handles(store: Store, client: Client): Promise<void> {
+export async function queueHandles(store: Store, client: Client): Promise<void> {
   for (const mail of [store.queue<Mail>('mail'), client.queue<Mail>('mail')]) {
     await mail.send({ to: 'ann' }, { delaySeconds: 5 })
     // @ts-expect-error: no mail
     await mail.send({ from: 'ann' })
-    const [message] = await mail.receive({ limit: 1 })
-    is<NonNullable<typeof message>['body'], Mail>(true)
-    // @ts-expect-error: the name is bound
-    await mail.receive('mail')
+    // @ts-expect-error: no mail
+    await mail.sendMany([{ body: 1 }])
     mail.work(({ body }) => is<typeof body, Mail>(true))
     mail.work(({ body }) => is<typeof body, Mail>(true), { schema: z.object({ to: z.string() }) })
     // @ts-expect-error: the schema gives something else
     mail.work(() => {}, { schema: z.object({ from: z.string() }) })
   }
-  for (const { schedules } of [store, client]) {
-    await schedules.put<Mail>('daily', { queue: 'mail', everySeconds: 60, body: { to: 'ann' } })
+  const mail = store.queue<Mail>('mail')
+  const [message] = await mail.receive({ limit: 1 })
+  is<NonNullable<typeof message>['body'], Mail>(true)
+  const [text] = await mail.receive({ bodies: 'text' })
+  is<NonNullable<typeof text>['body'], JsonText>(true)
+  const { messages } = await mail.peek({ bodies: 'preview' })
+  is<(typeof messages)[0]['body'], string>(true)
+  // @ts-expect-error: the name is bound
+  await mail.receive('mail')
+  const [ofClient] = await client.queue<Mail>('mail').receive({ limit: 1, timeoutSeconds: 5 })
+  is<NonNullable<typeof ofClient>['body'], Mail>(true)
+  // @ts-expect-error: the client gives no texts
+  await client.queue<Mail>('mail').receive({ bodies: 'text' })
+  // Whoever only sends takes any of them.
+  const welcome = (queue: Pick<QueueHandle<Mail>, 'send'>) => queue.send({ to: 'ann' })
+  await welcome(mail)
+  await welcome(client.queue<Mail>('mail'))
+  await store.transaction(async (tx) => {
+    await welcome(tx.queue<Mail>('mail'))
     // @ts-expect-error: no mail
-    await schedules.put<Mail>('daily', { queue: 'mail', everySeconds: 60, body: { from: 'ann' } })
-    const kept = await schedules.get<Mail>('daily')
-    is<NonNullable<typeof kept>['body'], Mail>(true)
-  }
+    await tx.queue<Mail>('mail').send(1)
+    // @ts-expect-error: a transaction has no workers
+    tx.queue<Mail>('mail').work
+  })
+}
+
+export async function groupHandles(store: Store, client: Client): Promise<void> {
   for (const views of [store.group<Mail>('article:42'), client.group<Mail>('article:42')]) {
-    await views.appendMany([{ member: 'ann', payload: { to: 'ann' } }])
-    // @ts-expect-error: no mail
-    await views.appendMany([{ payload: 1 }])
+    await views.clear()
     // @ts-expect-error: the group is bound
-    await views.appendMany([{ group: 'article:43', payload: { to: 'ann' } }])
+    await views.get('article:43')
   }
   const viewed = store.group<Mail>('article:42')
   await viewed.append({ member: 'ann', payload: { to: 'ann' } })
+  await viewed.appendMany([{ member: 'ann', payload: { to: 'ann' } }])
   // @ts-expect-error: no mail
   await viewed.append({ payload: 1 })
+  // @ts-expect-error: no payload
+  await viewed.append({ member: 'ann' })
+  // @ts-expect-error: no item
+  await viewed.append()
+  // @ts-expect-error: no payload
+  await viewed.appendMany([{ member: 'ann' }])
+  // @ts-expect-error: the group is bound
+  await viewed.appendMany([{ group: 'article:43', payload: { to: 'ann' } }])
+  // @ts-expect-error: no payload
+  await client.group<Mail>('article:42').append({ member: 'ann' })
+  const placed = await client.group<Mail>('article:42').appendMany([{ payload: { to: 'ann' } }], { timeoutSeconds: 5 })
+  is<keyof (typeof placed)[0], 'group' | 'id' | 'slot' | 'appended'>(true)
+  // Where it may be null, a payload may be left out.
+  await store.group('any').append()
+  await store.group<Mail | null>('some').append({ member: 'ann' })
+  const optional = await store.group<Mail | undefined>('some').append()
+  is<typeof optional.payload, Mail | null>(true)
   for await (const event of viewed.watch()) if (event.type === 'item') is<typeof event.item.payload, Mail>(true)
   for await (const { payload } of client.group<Mail>('article:42').allItems()) is<typeof payload, Mail>(true)
+  await store.transaction(async (tx) => {
+    await tx.group<Mail>('g').append({ payload: { to: 'ann' } })
+    await tx.group<Mail>('g').appendMany([{ payload: { to: 'ann' } }])
+  })
+}
+
+/** What is asked as text is text, and what is not asked is null. */
+export async function forms(store: Store): Promise<void> {
+  const viewed = store.group<Mail>('article:42')
+  const none = await viewed.recent({ payloads: 'none' })
+  is<(typeof none.items)[0]['payload'], null>(true)
+  const text = await viewed.recent({ payloads: 'text', limit: 5 })
+  is<(typeof text.items)[0]['payload'], JsonText>(true)
+  const page = await viewed.recentIfChanged(text.tag, { limit: 5 })
+  is<NonNullable<typeof page>['items'][0]['payload'], Mail>(true)
+  const nullable = await store.group<Mail | null>('some').recent({ payloads: 'text' })
+  is<(typeof nullable.items)[0]['payload'], JsonText | null>(true)
+  const ofAny = await store.groups.recent('g', { payloads: 'none' })
+  is<(typeof ofAny.items)[0]['payload'], null>(true)
+  // @ts-expect-error: it is null, and no mail
+  await store.groups.recent<Mail>('g', { payloads: 'none' })
+  const asked = await store.groups.recentMany<Mail, 'text'>(['g'], { payloads: 'text' })
+  is<(typeof asked)[0]['items'][0]['payload'], JsonText>(true)
+  const entry = await store.feeds.get('f', 'k', { values: 'text' })
+  is<NonNullable<typeof entry>['value'], JsonText>(true)
+  store.feeds.consume('f', 'c', ([change]) => change?.deleted || is<typeof change, undefined>(false), {
+    values: 'text',
+  })
+  const schedule = await store.schedules.get('daily', { bodies: 'text' })
+  is<NonNullable<typeof schedule>['body'], JsonText>(true)
+}
+
+export async function schedules(store: Store, client: Client): Promise<void> {
+  await store.schedules.put<Mail>('daily', { queue: 'mail', everySeconds: 60, body: { to: 'ann' } })
+  // @ts-expect-error: no mail
+  await store.schedules.put<Mail>('daily', { queue: 'mail', everySeconds: 60, body: { from: 'ann' } })
+  // @ts-expect-error: no mail
+  await client.schedules.put<Mail>('daily', { queue: 'mail', everySeconds: 60, body: { from: 'ann' } })
+  const kept = await store.schedules.get<Mail>('daily')
+  is<NonNullable<typeof kept>['body'], Mail>(true)
+  const ofClient = await client.schedules.get<Mail>('daily')
+  is<NonNullable<typeof ofClient>['body'], Mail>(true)
+}
+
+export async function feedHandles(store: Store, client: Client): Promise<void> {
   for (const users of [store.feed<Mail>('users'), client.feed<Mail>('users')]) {
     await users.put('ann', { to: 'ann' })
     // @ts-expect-error: no mail
@@ -111,16 +190,33 @@ export async function handles(store: Store, client: Client): Promise<void> {
       }
     })
   }
+  await store.transaction((tx) => tx.feed<Mail>('f').put('ann', { to: 'ann' }))
+}
+
+/** A schema is part of a handle: what goes in is its input, what comes out its output. */
+export async function handlesWithSchemas(store: Store, client: Client): Promise<void> {
+  const visit = z.object({ user: z.string(), at: z.string().transform((text) => new Date(text)) })
+  for (const visits of [store.queue('visits', { schema: visit }), client.queue('visits', { schema: visit })]) {
+    await visits.send({ user: 'ann', at: '2026-11-27' })
+    // @ts-expect-error: a date is what comes out
+    await visits.send({ user: 'ann', at: new Date() })
+    visits.work(({ body }) => is<typeof body, { user: string; at: Date }>(true))
+  }
+  const [message] = await store.queue('visits', { schema: visit }).receive()
+  is<NonNullable<typeof message>['body'], { user: string; at: Date }>(true)
   await store.transaction(async (tx) => {
-    await tx.queue<Mail>('mail').send({ to: 'ann' })
-    // @ts-expect-error: no mail
-    await tx.queue<Mail>('mail').send(1)
-    // @ts-expect-error: a transaction has no workers
-    tx.queue<Mail>('mail').work
-    await tx.group<Mail>('g').append({ payload: { to: 'ann' } })
-    await tx.group<Mail>('g').appendMany([{ payload: { to: 'ann' } }])
-    await tx.feed<Mail>('f').put('ann', { to: 'ann' })
+    const [inside] = await tx.queue('visits', { schema: v.object({ n: v.number() }) }).receive()
+    is<NonNullable<typeof inside>['body'], { n: number }>(true)
   })
+  store.queue<Mail>('mail', { schema: z.object({ to: z.string() }) })
+  // @ts-expect-error: the schema gives something else
+  store.queue<Mail>('mail', { schema: z.object({ from: z.string() }) })
+  const dates = store.feed('dates', { schema: visit })
+  await dates.putMany([{ key: 'ann', value: { user: 'ann', at: '2026-11-27' } }])
+  // @ts-expect-error: no visit
+  await dates.put('ann', { user: 'ann' })
+  const entry = await dates.get('ann')
+  is<NonNullable<typeof entry>['value'], { user: string; at: Date }>(true)
 }
 
 export function schemas(store: Store, client: Client): void {

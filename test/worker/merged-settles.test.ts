@@ -1,10 +1,10 @@
 import { RecentnError } from '../../src'
 import { MergedCalls } from '../../src/kit/merged-calls'
-import { MAX_REMOVED } from '../../src/repositories/queues/settle/ack'
+import { ACKS } from '../../src/repositories/queues/settle/ack'
 import type { Receipt } from '../../src/repositories/queues/settle/receipts'
 import {
   allReceipts,
-  receiptsIn,
+  MAX_REMOVED,
   type SettledReceipts,
   type SettleRequest,
   sharesOf,
@@ -18,14 +18,13 @@ const request = (from: number, count: number): SettleRequest => ({
 /** Acks as a store merges them; `settle` is what its statements do. */
 function mergedAcks(settle: (all: readonly Receipt[]) => Promise<SettledReceipts>) {
   const acks = new MergedCalls<SettleRequest, SettledReceipts>({
-    what: 'receipts',
+    ...ACKS,
     atOnce: 1,
-    maxBatchSize: MAX_REMOVED,
     maxPendingSize: 100_000,
-    idsOf: receiptsIn,
     run: async (requests) => sharesOf(requests, await settle(allReceipts(requests))),
   })
-  return (from: number, count: number) => acks.add('q', request(from, count), count)
+  return (from: number, count: number) =>
+    new Promise<SettledReceipts>((resolve, reject) => acks.hand(request(from, count), { resolve, reject }))
 }
 
 describe('receipts of many callers', () => {

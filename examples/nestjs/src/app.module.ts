@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common'
 import { TypeOrmModule } from '@nestjs/typeorm'
-import { entities, migrations } from 'recentn'
+import { entities, migrations } from 'recentn/typeorm'
 import { Invoice, Order, Product } from './entities.js'
 import { Mailer } from './mailer.js'
 import { RecentnModule } from './recentn.module.js'

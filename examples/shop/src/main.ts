@@ -1,5 +1,6 @@
 import 'reflect-metadata'
-import { attachStore, entities, migrations } from 'recentn'
+import { attachStore } from 'recentn'
+import { entities, migrations } from 'recentn/typeorm'
 import { DataSource } from 'typeorm'
 import { createApp } from './app.js'
 import { Invoice, Order, Product } from './entities.js'

@@ -61,25 +61,25 @@ const described = (schema: Schema, description: string | undefined): Schema =>
 const nullIn = ({ isJson }: Field): NullMeaning => (isJson ? 'value' : 'refused')
 
 /** Must be given. `description` is what the document says of this use of the field. */
-export function Required<F extends Field>(field: F, description?: string) {
+export function Required<F extends Field>(field: F, description = field.description) {
   const schema = described(field.schema, description)
   return declares<ReadAs<F>>({ field, isRequired: true, null: nullIn(field), schema })
 }
 
 /** May be left out; null says the same. */
-export function Optional<F extends Field>(field: F, description?: string) {
+export function Optional<F extends Field>(field: F, description = field.description) {
   const schema = described(orNull(field.schema), description)
   return declares<ReadAs<F> | undefined>({ field, isRequired: false, null: 'left out', schema })
 }
 
 /** May be left out, or be null. */
-export function Nullable<F extends Field>(field: F, description?: string) {
+export function Nullable<F extends Field>(field: F, description = field.description) {
   const schema = described(field.isJson ? field.schema : orNull(field.schema), description)
   return declares<ReadAs<F> | null | undefined>({ field, isRequired: false, null: 'kept', schema })
 }
 
 /** May be left out, but null does not say so. */
-export function NotNull<F extends Field>(field: F, description?: string) {
+export function NotNull<F extends Field>(field: F, description = field.description) {
   const schema = described(field.schema, description)
   return declares<ReadAs<F> | undefined>({ field, isRequired: false, null: nullIn(field), schema })
 }

@@ -1,6 +1,6 @@
 /** The bodies of the routes of groups, their items and policies. */
 import { Judged, list } from '../../fields/field'
-import { CAPACITY, MODE, TTL_SECONDS } from '../../fields/groups'
+import { CAPACITY, FORGET_EMPTY_SECONDS, FORGETTING, MODE, TTL_SECONDS } from '../../fields/groups'
 import { MAX_BATCH, NAME, PAYLOAD, TIME } from '../../fields/rules'
 import type { Mode } from '../../shared/group-types'
 import type { JsonText } from '../../shared/json'
@@ -24,8 +24,6 @@ export class BatchDto extends Judged {
   @Required(list(object(NewGroupItemDto), MAX_BATCH)) items!: readonly NewGroupItemDto[]
 }
 
-const FORGETTING = 'Seconds after which a group without items is forgotten'
-
 @Component('GroupChanges', 'What is left out stays as it is; with null a setting follows the policy again.')
 export class GroupChangesDto extends Judged {
   @Nullable(CAPACITY) capacity?: number | null
@@ -38,9 +36,7 @@ export class GroupChangesDto extends Judged {
 export class OwnSettingsDto extends GroupChangesDto {
   @Optional(CAPACITY) override capacity?: number
   @Optional(MODE) override mode?: Mode
-
-  @Nullable(TTL_SECONDS, `${FORGETTING}; null: never. Made again, it begins at id 0.`)
-  override forgetEmptySeconds?: number | null
+  @Nullable(FORGET_EMPTY_SECONDS) override forgetEmptySeconds?: number | null
 }
 
 @Component('PolicySettings')

@@ -6,9 +6,7 @@ import type { JsonText } from '../../shared/json'
 import type { OnDelete } from '../../shared/queue-types'
 import { Checked, Component, NotNull, Nullable, Optional, object, Refused, Required } from './dto'
 
-const { VISIBILITY_SECONDS, MAX_RECEIVES, DELAY_SECONDS } = fields
-const HELD = 'How long a receiver has a message for itself.'
-const DELETED = 'What happens to a message that its receiver acknowledges.'
+const { VISIBILITY_SECONDS, MAX_RECEIVES, DELAY_SECONDS, SETTING } = fields
 
 @Component(
   'QueueSettings',
@@ -16,41 +14,20 @@ const DELETED = 'What happens to a message that its receiver acknowledges.'
     `\`maxReceives\` ${fields.DEFAULT_MAX_RECEIVES}, \`onDelete\` \`remove\`; the others null.`,
 )
 export class QueueSettingsDto extends Judged {
-  @Optional(VISIBILITY_SECONDS, HELD) visibilityTimeoutSeconds?: number
-
-  @Nullable(
-    MAX_RECEIVES,
-    'A message whose claim ends without an `ack` after this many receives is dead. Null is no limit.',
-  )
-  maxReceives?: number | null
-
-  @Nullable(NAME, 'Where dead messages go: a queue that exists. Null: they stay, with the state `dead`.')
-  deadLetterQueue?: string | null
-
-  @Optional(fields.ON_DELETE, DELETED) onDelete?: OnDelete
-  @Nullable(fields.RETENTION_SECONDS, 'How long archived messages are kept. Null: for ever.')
-  retentionSeconds?: number | null
-
-  @Nullable(
-    fields.GROUP_CONCURRENCY,
-    'How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in ' +
-      'which they were sent. Null is no limit.',
-  )
-  groupConcurrency?: number | null
-
-  @Nullable(
-    fields.MAX_MESSAGES,
-    'Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit.',
-  )
-  maxMessages?: number | null
-
+  @Optional(SETTING.visibilityTimeoutSeconds) visibilityTimeoutSeconds?: number
+  @Nullable(SETTING.maxReceives) maxReceives?: number | null
+  @Nullable(SETTING.deadLetterQueue) deadLetterQueue?: string | null
+  @Optional(SETTING.onDelete) onDelete?: OnDelete
+  @Nullable(SETTING.retentionSeconds) retentionSeconds?: number | null
+  @Nullable(SETTING.groupConcurrency) groupConcurrency?: number | null
+  @Nullable(SETTING.maxMessages) maxMessages?: number | null
   @Refused(fields.PAUSED) paused?: undefined
 }
 
 @Component('QueueChanges', 'A setting that is left out stays as it is.')
 export class QueueChangesDto extends QueueSettingsDto {
-  @NotNull(VISIBILITY_SECONDS, HELD) override visibilityTimeoutSeconds?: number
-  @NotNull(fields.ON_DELETE, DELETED) override onDelete?: OnDelete
+  @NotNull(SETTING.visibilityTimeoutSeconds) override visibilityTimeoutSeconds?: number
+  @NotNull(SETTING.onDelete) override onDelete?: OnDelete
 }
 
 /** What a message has, also where its body may be left out. */

@@ -162,9 +162,10 @@ function locationOf(located: 'always' | 'for one'): Json {
 }
 
 function outcomeObject(answer: DocumentedAnswer, common: Json): Json {
-  const { description, schema, example: value, type, located } = answer
+  const { description, shape, type, located } = answer
   const headers = located === undefined ? common : { ...common, ...locationOf(located) }
-  return { description, headers, ...(schema !== undefined && { content: contentOf(schema, value, type) }) }
+  if (shape === undefined) return { description, headers }
+  return { description, headers, content: contentOf(shape.name, answer.example ?? shape.example, type) }
 }
 
 /** One entry a status, naming the codes it may have. */

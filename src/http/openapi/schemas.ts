@@ -1,14 +1,20 @@
 /** The component schemas of the OpenAPI document. */
 
-import type { Schema } from '../../fields/field'
-import { SCOPES } from '../../fields/keys'
+import type { NamedComponent } from '../../fields/answers'
+import * as feed from '../../fields/answers-feeds'
+import * as group from '../../fields/answers-groups'
+import { ACCESS, HEALTH, METRICS } from '../../fields/answers-process'
+import * as queue from '../../fields/answers-queues'
+import { LISTED_SCHEDULE, SCHEDULE, SCHEDULE_PAGE } from '../../fields/answers-schedules'
+import { CURSOR_SCHEMA } from '../../fields/feeds'
+import { type DtoClass, ref, type Schema } from '../../fields/field'
 import { VALUE_SCHEMAS } from '../../fields/rules'
 import { type ClientErrorCode, ERRORS, type ErrorCode } from '../../shared/errors'
-import { feedSchemas } from './feeds'
-import { groupSchemas } from './groups'
-import { queueSchemas } from './queues'
-import { scheduleSchemas } from './schedules'
-import { answer, count, list, textOrNull } from './shapes'
+import { componentName, schemaOf } from '../dto/dto'
+import * as feedDto from '../dto/feeds'
+import * as groupDto from '../dto/groups'
+import * as queueDto from '../dto/queues'
+import { NewScheduleDto, ScheduleChangesDto } from '../dto/schedules'
 
 const CLIENT_CODES: Readonly<Record<ClientErrorCode, true>> = { unreachable: true, unexpected_answer: true }
 
@@ -48,24 +54,46 @@ const PROBLEM: Schema = {
   required: ['type', 'title', 'status', 'detail', 'code'],
 }
 
+/** The bodies of requests, and answers. */
+const components = (...all: readonly (DtoClass | NamedComponent)[]): Record<string, Schema> =>
+  Object.fromEntries(
+    all.map((each) =>
+      typeof each === 'function' ? [componentName(each), schemaOf(each)] : [each.name, each.component],
+    ),
+  )
+
+const ofGroups = components(
+  ...[groupDto.NewItemDto, groupDto.NewGroupItemDto, groupDto.BatchDto, group.ITEM, group.APPENDED, group.RECENT],
+  ...[group.RECENT_MANY, group.GROUP_EVENTS, group.GROUP_REMOVED, group.GROUP_RESET, group.MEMBER_ITEMS],
+  ...[groupDto.OwnSettingsDto, groupDto.GroupChangesDto, groupDto.PolicySettingsDto, groupDto.PolicyChangesDto],
+  ...[group.GROUP, group.GROUP_PAGE, group.POLICY, group.POLICY_PAGE],
+)
+const ofQueues = components(
+  ...[queueDto.QueueSettingsDto, queueDto.QueueChangesDto, queue.QUEUE, queue.QUEUE_STATUS, queueDto.NoFieldsDto],
+  ...[queue.QUEUE_PAGE, queueDto.RedriveDto, queueDto.PromoteDto, queueDto.PurgeDto, queue.MOVED, queue.PROMOTED],
+  ...[queueDto.NewMessageDto, queueDto.MessagesDto],
+)
+const ofMessages = components(
+  ...[queue.SENT, queue.SENT_MANY, queue.SENT_ONE_OR_MANY, queueDto.ReceiveDto, queueDto.CycleDto, queue.MESSAGE],
+  ...[queue.RECEIVED, queueDto.AckDto, queueDto.NackDto, queueDto.ExtendDto, queue.ACKED_RECEIPTS],
+  ...[queue.NACKED_RECEIPTS, queue.EXTENDED_RECEIPTS, queue.PEEKED_MESSAGE, queue.MESSAGE_PAGE],
+)
+const ofSchedules = components(NewScheduleDto, ScheduleChangesDto, SCHEDULE, LISTED_SCHEDULE, SCHEDULE_PAGE)
+const ofFeeds = components(
+  ...[feedDto.NewValueDto, feedDto.NewEntryDto, feedDto.NewEntriesDto, feed.PUT_ENTRIES, feed.ENTRY],
+  ...[feedDto.RepublishDto, feed.REPUBLISHED, feed.CHANGES, feedDto.NewCursorDto, feed.CONSUMER, feed.FEED],
+  feed.FEED_PAGE,
+)
+
 export const schemas: Readonly<Record<string, Schema>> = {
   ...VALUE_SCHEMAS,
-  Health: {
-    ...answer({ status: { const: 'ok' } }),
-    properties: {
-      status: { const: 'ok' },
-      warning: {
-        type: 'string',
-        description: "Only in `readyz`, and only if this process's writes fail because the database's disk is full.",
-      },
-    },
-  },
-  Metrics: { type: 'string', description: 'The text format of Prometheus.' },
-  Deleted: answer({ deleted: count }),
-  Access: answer({ scopes: list({ enum: [...SCOPES] }), prefix: textOrNull }),
-  ...groupSchemas,
-  ...queueSchemas,
-  ...scheduleSchemas,
-  ...feedSchemas,
+  ...components(HEALTH, METRICS, group.DELETED, ACCESS),
+  ...ofGroups,
+  ...ofQueues,
+  Sending: { anyOf: [ref('NewMessage'), ref('Messages')] },
+  ...ofMessages,
+  ...ofSchedules,
+  Cursor: CURSOR_SCHEMA,
+  ...ofFeeds,
   Problem: PROBLEM,
 }

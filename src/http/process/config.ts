@@ -1,5 +1,5 @@
 /** Reads the environment into one frozen object. Reports all faults at once, each by its variable. */
-import { urlFault } from '../../database/server-url'
+import { urlFault } from '../../database/mysql/server-url'
 import { integerFault, MAX_CAPACITY, tablePrefixFault } from '../../fields/rules'
 import { type Fault, invalidInput } from '../../shared/errors'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log'

@@ -7,8 +7,8 @@
  */
 import type { IncomingMessage } from 'node:http'
 import pino, { type Logger } from 'pino'
-import { safeMessage, safeStack, safeText } from '../../shared/error-text'
 import { RecentnError } from '../../shared/errors'
+import { safeMessage, safeStack, safeText } from '../../shared/safe-text'
 import type { Observer, Trace } from '../metrics/traffic'
 import { requestIdOf } from '../request-id'
 import { withoutSecrets } from '../secrets'

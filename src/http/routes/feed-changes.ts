@@ -1,13 +1,13 @@
 /**
  * `/v1/feeds/{feed}/changes` and `/consumers`: reading the changes of a feed, and storing how far a consumer has read.
  */
+import { CHANGES, CONSUMER } from '../../fields/answers-feeds'
 import { CHANGES_WAIT_SECONDS } from '../../fields/feeds'
+import { bounded } from '../../fields/options'
 import { PAGE_LIMIT } from '../../fields/rules'
-import { renderChanges, renderConsumer } from '../../results/feeds'
 import { NewCursorDto } from '../dto/feeds'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import * as example from '../openapi/feeds'
 import { gone, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
@@ -53,12 +53,12 @@ const changes = route({
     'stored cursor. With `waitSeconds`, the server answers within 1 second of the next change, and without changes when the ' +
     'time has passed. A feed that does not exist has no changes. An answer stops at about 4 MiB. If a tombstone after the ' +
     'cursor has been removed, or the cursor is beyond the last sync id, the answer is 410 `cursor_expired`: start over at "0".',
-  outcomes: { 200: { description: 'The changes; may be empty.', schema: 'Changes', example: example.changes } },
+  outcomes: { 200: { description: 'The changes; may be empty.', shape: CHANGES } },
   refusals: ['cursor_expired'],
   waits: true,
   async handle(store, { path: { feed }, query, signal }) {
-    const options = { ...query, values: 'text', maxBytes: MAX_ANSWER_BYTES, signal } as const
-    return renderChanges(await store.feeds.changes(feed, options))
+    const options = bounded({ ...query, values: 'text', signal } as const, MAX_ANSWER_BYTES)
+    return CHANGES.json(await store.feeds.changes(feed, options))
   },
 })
 
@@ -68,23 +68,23 @@ const get = route({
   id: 'getCursor',
   summary: 'Read the stored cursor of a consumer, and how far behind it is',
   description: 'An unknown consumer has the cursor "0".',
-  outcomes: { 200: { description: 'The consumer.', schema: 'Consumer', example: example.consumer } },
+  outcomes: { 200: { description: 'The consumer.', shape: CONSUMER } },
   refusals: ['feed_not_found'],
-  handle: async (store, { path: { feed, consumer } }) => renderConsumer(await store.feeds.cursor(feed, consumer)),
+  handle: async (store, { path: { feed, consumer } }) => CONSUMER.json(await store.feeds.cursor(feed, consumer)),
 })
 
 const put = route({
   ...onConsumer,
   method: 'put',
-  body: bodyOf(NewCursorDto, example.newCursor),
+  body: bodyOf(NewCursorDto, { cursor: '1043' }),
   id: 'moveCursor',
   summary: 'Move the stored cursor of a consumer',
   description:
     'A cursor moves forward only: for a smaller one the answer has the cursor as it was, unless `force` is true. A cursor ' +
     'beyond the last sync id is refused. An unknown consumer is created.',
-  outcomes: { 200: { description: 'The consumer as it is now.', schema: 'Consumer', example: example.consumer } },
+  outcomes: { 200: { description: 'The consumer as it is now.', shape: CONSUMER } },
   handle: async (store, { path: { feed, consumer }, body: { cursor, force, from } }) =>
-    renderConsumer(await store.feeds.moveCursor(feed, consumer, cursor, { force, from })),
+    CONSUMER.json(await store.feeds.moveCursor(feed, consumer, cursor, { force, from })),
 })
 
 const remove = route({

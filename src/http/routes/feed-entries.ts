@@ -1,10 +1,9 @@
 /** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading an entry by its key. */
+import { ENTRY, PUT_ENTRIES } from '../../fields/answers-feeds'
 import { MAX_BATCH } from '../../fields/rules'
-import { renderEntry, renderPutEntries } from '../../results/feeds'
 import { NewEntriesDto, NewValueDto } from '../dto/feeds'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import * as example from '../openapi/feeds'
 import { found, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
@@ -20,21 +19,31 @@ const onEntry = {
   ],
 }
 
+const newValue = { value: ENTRY.example.value }
+const newEntries = {
+  entries: [
+    { key: 'fred', ...newValue },
+    { key: 'jim', value: null },
+  ],
+}
+const writtenEntry = { ...ENTRY.example, syncId: null }
+const tombstone = { ...writtenEntry, value: null, version: 4, deleted: true }
+
 const get = route({
   ...onEntry,
   method: 'get',
   id: 'getEntry',
   summary: 'Read an entry',
-  outcomes: { 200: { description: 'The entry.', schema: 'Entry', example: example.entry } },
+  outcomes: { 200: { description: 'The entry.', shape: ENTRY } },
   refusals: ['entry_not_found'],
   handle: async (store, { path: { feed, key } }) =>
-    renderEntry(found(await store.feeds.get(feed, key, { values: 'text' }), 'entry_not_found')),
+    ENTRY.json(found(await store.feeds.get(feed, key, { values: 'text' }), 'entry_not_found')),
 })
 
 const put = route({
   ...onEntry,
   method: 'put',
-  body: bodyOf(NewValueDto, example.newValue),
+  body: bodyOf(NewValueDto, newValue),
   id: 'putEntry',
   creates: 'feeds',
   summary: 'Write an entry',
@@ -42,13 +51,13 @@ const put = route({
     'The entry has no sync id until a publisher gives it the next one. The first entry creates the feed. Refused for a feed ' +
     'that follows a table.',
   outcomes: {
-    200: { description: 'The entry is written and committed.', schema: 'Entry', example: example.writtenEntry },
+    200: { description: 'The entry is written and committed.', shape: ENTRY, example: writtenEntry },
   },
   refusals: ['too_many'],
   async handle(store, { path: { feed, key }, body: { value } }) {
     const entry = await store.feeds.put(feed, key, value)
     // The value as the text that was sent: the store's answer has it parsed.
-    return renderEntry({ ...entry, value })
+    return ENTRY.json({ ...entry, value })
   },
 })
 
@@ -57,10 +66,10 @@ const remove = route({
   method: 'delete',
   id: 'deleteEntry',
   summary: 'Delete an entry and leave a tombstone, which consumers read',
-  outcomes: { 200: { description: 'The tombstone.', schema: 'Entry', example: example.tombstone } },
+  outcomes: { 200: { description: 'The tombstone.', shape: ENTRY, example: tombstone } },
   refusals: ['entry_not_found'],
   handle: async (store, { path: { feed, key } }) =>
-    renderEntry(found(await store.feeds.delete(feed, key), 'entry_not_found')),
+    ENTRY.json(found(await store.feeds.delete(feed, key), 'entry_not_found')),
 })
 
 const putMany = route({
@@ -69,7 +78,7 @@ const putMany = route({
   path: `${onFeed.path}/entries`,
   scope: 'feed',
   body: {
-    ...bodyOf(NewEntriesDto, example.newEntries),
+    ...bodyOf(NewEntriesDto, newEntries),
     at: '/entries',
     about: ({ entries }) => entries.flatMap(({ key }, i) => named('entries', [key], { pointer: `/entries/${i}/key` })),
   },
@@ -78,17 +87,10 @@ const putMany = route({
   summary: `Write up to ${MAX_BATCH} entries`,
   description: 'All entries are written in one commit, or none. If a key is given twice, the last value stays.',
   outcomes: {
-    200: {
-      description: 'The entries are written and committed; in the order given.',
-      schema: 'PutEntries',
-      example: example.putEntries,
-    },
+    200: { description: 'The entries are written and committed; in the order given.', shape: PUT_ENTRIES },
   },
   refusals: ['too_many'],
-  async handle(store, { path: { feed }, body }) {
-    const { entries } = await store.feeds.putMany(feed, body.entries)
-    return renderPutEntries(entries)
-  },
+  handle: async (store, { path: { feed }, body }) => PUT_ENTRIES.json(await store.feeds.putMany(feed, body.entries)),
 })
 
 export const feedEntryRoutes: readonly Route[] = [get, put, remove, putMany]

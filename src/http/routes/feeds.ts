@@ -1,9 +1,8 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: listing feeds, reading their state, dropping and republishing them. */
-import { renderFeed, renderFeedPage } from '../../results/feeds'
+import { FEED, FEED_PAGE, REPUBLISHED } from '../../fields/answers-feeds'
 import { RepublishDto } from '../dto/feeds'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import * as example from '../openapi/feeds'
 import { type BodyReader, found, gone, type Route, route } from '../route'
 import { feedInPath, named } from '../subjects'
 import { listing } from './listing'
@@ -22,9 +21,8 @@ const list = listing('feeds', {
   description: 'A page ends early when its feeds have 2,500 consumers together.',
   prefix: 'users',
   after: 'users',
-  schema: 'FeedPage',
-  example: example.feedPage,
-  page: async (store, query) => renderFeedPage(await store.feeds.list(query)),
+  shape: FEED_PAGE,
+  page: (store, query) => store.feeds.list(query),
 })
 
 const get = route({
@@ -33,9 +31,9 @@ const get = route({
   scope: 'read',
   id: 'getFeedStatus',
   summary: 'Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers',
-  outcomes: { 200: { description: 'The feed.', schema: 'Feed', example: example.feed } },
+  outcomes: { 200: { description: 'The feed.', shape: FEED } },
   refusals: ['feed_not_found'],
-  handle: async (store, { path: { feed } }) => renderFeed(found(await store.feeds.status(feed), 'feed_not_found')),
+  handle: async (store, { path: { feed } }) => FEED.json(found(await store.feeds.status(feed), 'feed_not_found')),
 })
 
 const drop = route({
@@ -54,7 +52,7 @@ const drop = route({
 
 /** Selects entries either by keys or by a prefix. */
 const selectionBody: BodyReader<RepublishDto> = {
-  ...bodyOf(RepublishDto, example.republish),
+  ...bodyOf(RepublishDto, { keys: ['fred', 'jim'] }),
   about: ({ keys, prefix }) =>
     prefix === undefined ? named('entries', keys, { pointer: '/keys' }) : [{ kind: 'entries', prefix }],
 }
@@ -71,14 +69,10 @@ const republish = route({
     'Selects entries by their keys, ignoring unknown ones, or by a prefix of their keys. Tombstones are published again ' +
     'too. With a prefix the work is done in batches, each with its own commit.',
   outcomes: {
-    200: {
-      description: 'The number of entries that will be published again.',
-      schema: 'Republished',
-      example: example.republished,
-    },
+    200: { description: 'The number of entries that will be published again.', shape: REPUBLISHED },
   },
   refusals: ['feed_not_found'],
-  handle: async (store, { path: { feed }, body }) => JSON.stringify(await store.feeds.republish(feed, body)),
+  handle: async (store, { path: { feed }, body }) => REPUBLISHED.json(await store.feeds.republish(feed, body)),
 })
 
 export const feedRoutes: readonly Route[] = [list, get, drop, republish]

@@ -1,9 +1,8 @@
 /** `/v1/groups/{group}/stream`: the changes of a group as server-sent events. */
 
-import { removedBody, renderItem, resetBody } from '../../results/groups'
+import { GROUP_EVENTS, GROUP_REMOVED, GROUP_RESET, ITEM } from '../../fields/answers-groups'
 import type { GroupEvent } from '../../shared/group-types'
 import { nameParameter, optional, positionParameter } from '../input/parameters'
-import * as example from '../openapi/groups'
 import { type Route, route } from '../route'
 import { pathName } from '../subjects'
 
@@ -33,8 +32,7 @@ const stream = route({
   outcomes: {
     200: {
       description: 'The events, until the client or the server closes the stream.',
-      schema: 'GroupEvents',
-      example: example.groupEvents,
+      shape: GROUP_EVENTS,
       type: 'text/event-stream',
     },
   },
@@ -54,10 +52,10 @@ async function* texts(after: bigint, events: AsyncIterable<GroupEvent>): AsyncIt
 }
 
 function textOf(event: GroupEvent): string {
-  if (event.type === 'item') return `id: ${event.item.id}\nevent: item\n${dataOf(renderItem(event.item))}\n`
-  if (event.type === 'removed') return `event: removed\n${dataOf(JSON.stringify(removedBody(event)))}\n`
+  if (event.type === 'item') return `id: ${event.item.id}\nevent: item\n${dataOf(ITEM.json(event.item))}\n`
+  if (event.type === 'removed') return `event: removed\n${dataOf(GROUP_REMOVED.json(event))}\n`
   // The reloaded group has everything up to here: a client that is cut off after the reset goes on from here.
-  return `id: ${event.totalAppended - 1n}\nevent: reset\n${dataOf(JSON.stringify(resetBody(event)))}\n`
+  return `id: ${event.totalAppended - 1n}\nevent: reset\n${dataOf(GROUP_RESET.json(event))}\n`
 }
 
 /** A payload is the text that was sent, and may have line breaks between its tokens. */

@@ -1,9 +1,8 @@
 /** `/v1/groups` and `/v1/groups/{group}`: listing groups, and their settings. */
-import { renderGroup, renderGroupPage } from '../../results/groups'
+import { GROUP, GROUP_PAGE } from '../../fields/answers-groups'
 import { GroupChangesDto, OwnSettingsDto } from '../dto/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import * as example from '../openapi/groups'
 import { found, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import { pathName } from '../subjects'
 import { listing } from './listing'
@@ -21,9 +20,8 @@ const list = listing('groups', {
   summary: 'List groups by name',
   prefix: 'article:',
   after: 'article:42',
-  schema: 'GroupPage',
-  example: example.groupPage,
-  page: async (store, query, within) => renderGroupPage(await store.groups.list(query), within),
+  shape: GROUP_PAGE,
+  page: (store, query) => store.groups.list(query),
 })
 
 const get = route({
@@ -32,30 +30,35 @@ const get = route({
   scope: 'read',
   id: 'getGroup',
   summary: 'Read a group: its settings in force, its own settings, and how often it was appended to',
-  outcomes: { 200: { description: 'The group.', schema: 'Group', example: example.group } },
+  outcomes: { 200: { description: 'The group.', shape: GROUP } },
   refusals: ['group_not_found'],
   hasSettings: true,
   async handle(store, { path: { group }, within }) {
     const there = found(await store.groups.get(group), 'group_not_found')
-    return settingsAnswer(there, renderGroup(there, within))
+    return settingsAnswer(there, GROUP.json(there, within))
   },
 })
+
+const ownSettings = { capacity: 50, mode: 'distinct', ttlSeconds: 86400 }
+/** A group with them. */
+const settled = { ...GROUP.example, ...ownSettings, own: ownSettings }
+const groupChanges = { capacity: 50 }
 
 const put = route({
   ...onGroup,
   method: 'put',
   scope: 'admin',
-  body: { ...bodyOf(OwnSettingsDto, example.ownSettings), optional: true },
+  body: { ...bodyOf(OwnSettingsDto, ownSettings), optional: true },
   id: 'putGroup',
   summary: "Create a group, or replace a group's own settings",
   description:
     'A setting that is left out follows the policy. Items inside the new window stay. With `ttlSeconds` null, items never expire; with `forgetEmptySeconds` null, an empty group stays.',
   outcomes: {
-    200: { description: 'The settings were replaced.', schema: 'Group', example: example.settled },
+    200: { description: 'The settings were replaced.', shape: GROUP, example: settled },
     201: {
       description: 'The group was created.',
-      schema: 'Group',
-      example: { ...example.settled, totalAppended: '0' },
+      shape: GROUP,
+      example: { ...settled, totalAppended: '0' },
       located: 'always',
     },
   },
@@ -65,7 +68,7 @@ const put = route({
       conditions,
       (options) => store.groups.put(group, body, options),
       () => store.groups.ensure(group, body),
-      (settled) => renderGroup(settled, within),
+      (settled) => GROUP.json(settled, within),
       `/v1/groups/${encodeURIComponent(group)}`,
     ),
 })
@@ -74,16 +77,22 @@ const update = route({
   ...onGroup,
   method: 'patch',
   scope: 'admin',
-  body: bodyOf(GroupChangesDto, example.groupChanges),
+  body: bodyOf(GroupChangesDto, groupChanges),
   id: 'updateGroup',
   summary: "Change some of a group's own settings",
   description: 'A setting that is left out stays as it is; with null it follows the policy again.',
-  outcomes: { 200: { description: 'The group as it is now.', schema: 'Group', example: example.updated } },
+  outcomes: {
+    200: {
+      description: 'The group as it is now.',
+      shape: GROUP,
+      example: { ...GROUP.example, ...groupChanges, own: groupChanges },
+    },
+  },
   refusals: ['group_not_found'],
   hasSettings: true,
   async handle(store, { path: { group }, body, within, ifTag }) {
     const settled = await store.groups.update(group, body, { ifTag })
-    return settingsAnswer(settled, renderGroup(settled, within))
+    return settingsAnswer(settled, GROUP.json(settled, within))
   },
 })
 

@@ -1,4 +1,5 @@
 /** `/livez`, `/readyz` and `/metrics`, for the operator of the process. */
+import { HEALTH, METRICS } from '../../fields/answers-process'
 import { RecentnError } from '../../shared/errors'
 import { clearTimeout, setTimeout } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
@@ -31,13 +32,12 @@ async function requireDatabase(store: Store): Promise<void> {
 }
 
 /** Not a 503: all processes share the disk, and reads go on. */
-const DISK_FULL = JSON.stringify({
+const DISK_FULL = HEALTH.json({
   status: 'ok',
   warning: 'The disk of the database is full: a write has failed, and none has succeeded since',
 })
 
-const OK = JSON.stringify({ status: 'ok' })
-const example = { status: 'ok' }
+const OK = HEALTH.json({ status: 'ok' })
 
 const livez = route({
   method: 'get',
@@ -48,7 +48,7 @@ const livez = route({
   id: 'livez',
   tag: 'Process',
   summary: 'Check that the process answers',
-  outcomes: { 200: { description: 'The process answers.', schema: 'Health', example } },
+  outcomes: { 200: { description: 'The process answers.', shape: HEALTH } },
   handle: async () => OK,
 })
 
@@ -65,7 +65,7 @@ const readyz = (draining?: AbortSignal) =>
     description:
       'The answer comes within 2 seconds. Once the process has received the signal to stop, it is 503 `draining`. While ' +
       'writes of the process fail because the disk of the database is full, it is 200 with a `warning`.',
-    outcomes: { 200: { description: 'Both answer.', schema: 'Health', example } },
+    outcomes: { 200: { description: 'Both answer.', shape: HEALTH } },
     refusals: ['draining'],
     async handle(store) {
       if (draining?.aborted) throw new RecentnError('draining')
@@ -75,7 +75,6 @@ const readyz = (draining?: AbortSignal) =>
   })
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-const METRICS_EXAMPLE = '# HELP recentn_database_up Whether the database answered within a second.\n# TYPE …'
 
 const metricsRoute = (metrics: ProcessState['metrics']) =>
   route({
@@ -93,7 +92,7 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
     tag: 'Process',
     summary: 'Read metrics for Prometheus',
     description: 'Keys that are confined to a prefix are refused.',
-    outcomes: { 200: { description: 'The metrics.', schema: 'Metrics', example: METRICS_EXAMPLE, type: METRICS_TYPE } },
+    outcomes: { 200: { description: 'The metrics.', shape: METRICS, type: METRICS_TYPE } },
     async handle(_store, { within }) {
       if (within !== null)
         throw new RecentnError('forbidden', 'Metrics are sums over all names: the key must have no prefix')

@@ -1,9 +1,10 @@
 /** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing items. */
 import { createHash } from 'node:crypto'
+import { APPENDED, APPENDED_ITEM, DELETED, ITEM, RECENT, RECENT_MANY } from '../../fields/answers-groups'
 import { MAX_EXCLUDED, MAX_GROUPS, RECENT_LIMIT } from '../../fields/groups'
+import { bounded } from '../../fields/options'
 import { MAX_BATCH } from '../../fields/rules'
-import { renderAppended, renderItem, renderRecent, renderRecentMany } from '../../results/groups'
-import type { PayloadForm, Recent } from '../../shared/group-types'
+import type { Item, PayloadForm, Recent } from '../../shared/group-types'
 import { BatchDto, NewItemDto } from '../dto/groups'
 import {
   idParameter,
@@ -14,7 +15,6 @@ import {
   payloadsParameter,
 } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import * as example from '../openapi/groups'
 import { type Answer, found, gone, type Route, route, stored } from '../route'
 import { named, pathName } from '../subjects'
 
@@ -35,12 +35,19 @@ const onItems = {
   pathParameters: { group: nameParameter('The group.', 'article:42') },
 }
 
+const newItem = {
+  member: 'user-7',
+  payload: { action: 'view', from: 'newsletter' },
+  occurredAt: '2026-11-21T10:00:00Z',
+  eventId: 'view-8f14e45f',
+}
+
 const append = route({
   ...onItems,
   method: 'post',
   scope: 'append',
   body: {
-    ...bodyOf(NewItemDto, example.newItem),
+    ...bodyOf(NewItemDto, newItem),
     about: ({ member }) => named('members', [member], { pointer: '/member' }),
   },
   id: 'appendItem',
@@ -49,20 +56,32 @@ const append = route({
     'A group that does not exist is created. If an item of the window has the `eventId`, nothing is appended, and the ' +
     'answer is that item with 200.',
   outcomes: {
-    200: { description: 'An item with this `eventId` existed already.', schema: 'Item', example: example.item },
+    200: { description: 'An item with this `eventId` existed already.', shape: ITEM },
     201: {
       description: 'The item is appended and committed.',
-      schema: 'Item',
-      example: example.item,
+      shape: ITEM,
       located: 'always',
     },
   },
   refusals: ['sequence_exhausted'],
   async handle(store, { path, body }) {
     const item = await store.groups.append(path.group, body, { payloads: 'text' })
-    return stored(item.appended, renderItem(item), `/v1/groups/${encodeURIComponent(path.group)}/items/${item.id}`)
+    return stored(
+      item.appended,
+      APPENDED_ITEM.json(item),
+      `/v1/groups/${encodeURIComponent(path.group)}/items/${item.id}`,
+    )
   },
 })
+
+const batch = {
+  items: [
+    { group: 'article:42', member: 'user-7' },
+    { group: 'article:43', member: 'user-7', payload: [1, 2] },
+    { group: 'article:42' },
+  ],
+}
+const knownAlready = { items: [{ group: 'article:42', id: '41', slot: 1, appended: false }] }
 
 const appendMany = route({
   method: 'post',
@@ -70,7 +89,7 @@ const appendMany = route({
   scope: 'append',
   about: () => [],
   body: {
-    ...bodyOf(BatchDto, example.batch),
+    ...bodyOf(BatchDto, batch),
     at: '/items',
     about: ({ items }) =>
       items.flatMap(({ group, member }, i) => [
@@ -85,15 +104,15 @@ const appendMany = route({
     'All items are appended in one commit, in the order given, or none. For an `eventId` that exists, the answer has the ' +
     'place of that item, and `appended` is false.',
   outcomes: {
-    200: { description: 'All of them existed already.', schema: 'Appended', example: example.knownAlready },
-    201: { description: 'The id and slot of each item.', schema: 'Appended', example: example.appended },
+    200: { description: 'All of them existed already.', shape: APPENDED, example: knownAlready },
+    201: { description: 'The id and slot of each item.', shape: APPENDED },
   },
   refusals: ['sequence_exhausted'],
   async handle(store, { body }) {
     const items = await store.groups.appendMany(body.items, { payloads: 'text' })
     return stored(
       items.some(({ appended }) => appended),
-      renderAppended(items),
+      APPENDED.json({ items }),
     )
   },
 })
@@ -109,10 +128,10 @@ const recent = route({
   description:
     'A group that does not exist has no items and `totalAppended` "0". A page stops at about 4 MiB. To read on, pass `nextBefore` ' +
     'as `before`; it is null when there are no older items.',
-  outcomes: { 200: { description: 'The items.', schema: 'Recent', example: example.recent } },
+  outcomes: { 200: { description: 'The items.', shape: RECENT } },
   conditional: true,
   async handle(store, { path, query, knownTag }) {
-    const options = { ...query, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
+    const options = bounded({ ...query, payloads: formOf(query) }, MAX_ANSWER_BYTES)
     if (knownTag === undefined) return recentAnswer(await store.groups.recent(path.group, options))
     const page = await store.groups.recentIfChanged(path.group, knownTag, options)
     return page === null ? { status: 304, tag: knownTag } : recentAnswer(page)
@@ -125,7 +144,7 @@ export function formOf({ payloads }: { payloads: 'value' | 'none' }): PayloadFor
 }
 
 function recentAnswer(page: Recent): Answer {
-  return { status: 200, body: renderRecent(page), tag: page.tag }
+  return { status: 200, body: RECENT.json(page), tag: page.tag }
 }
 
 const recentMany = route({
@@ -148,14 +167,31 @@ const recentMany = route({
   description:
     'Each group may be given once. The answer stops at about 4 MiB. Where a `nextBefore` is not null, read on with ' +
     '`/v1/groups/{group}/items`.',
-  outcomes: { 200: { description: 'One entry for each group.', schema: 'RecentMany', example: example.recentMany } },
+  outcomes: { 200: { description: 'One entry for each group.', shape: RECENT_MANY } },
   conditional: true,
   async handle(store, { query: { group: groups, ...options } }) {
-    const read = { ...options, payloads: formOf(options), maxBytes: MAX_ANSWER_BYTES }
+    const read = bounded({ ...options, payloads: formOf(options) }, MAX_ANSWER_BYTES)
     const pages = await store.groups.recentMany(groups, read)
-    return { status: 200, body: renderRecentMany(pages, MAX_ANSWER_BYTES), tag: tagOfAll(pages) }
+    return { status: 200, body: recentManyText(pages, MAX_ANSWER_BYTES), tag: tagOfAll(pages) }
   },
 })
+
+/** The pages of several groups, in about `maxBytes` together, but with at least one item of each group that has items. */
+function recentManyText(pages: Recent[], maxBytes: number): string {
+  const whole = RECENT_MANY.json({ groups: pages })
+  if (Buffer.byteLength(whole) <= maxBytes) return whole
+  let left = maxBytes
+  const groups = pages.map((page) => {
+    const items: Item[] = []
+    for (const item of page.items) {
+      if (items.length > 0 && left <= 0) return { ...page, items, nextBefore: items[items.length - 1]?.id ?? null }
+      left -= Buffer.byteLength(ITEM.json(item))
+      items.push(item)
+    }
+    return page
+  })
+  return RECENT_MANY.json({ groups })
+}
 
 function tagOfAll(pages: readonly Recent[]): string {
   const tags = pages.map((page) => page.tag).join('\n')
@@ -169,8 +205,8 @@ const clear = route({
   id: 'clearGroup',
   summary: 'Remove all items of a group',
   description: 'New items continue the sequence of ids.',
-  outcomes: { 200: { description: 'The number of removed items.', schema: 'Deleted', example: example.deleted } },
-  handle: async (store, { path }) => JSON.stringify(await store.groups.clear(path.group)),
+  outcomes: { 200: { description: 'The number of removed items.', shape: DELETED } },
+  handle: async (store, { path }) => DELETED.json(await store.groups.clear(path.group)),
 })
 
 const onItem = {
@@ -186,10 +222,10 @@ const get = route({
   id: 'getItem',
   summary: 'Read one item',
   description: 'An item that has left the window of its group is not there any more.',
-  outcomes: { 200: { description: 'The item.', schema: 'Item', example: example.item } },
+  outcomes: { 200: { description: 'The item.', shape: ITEM } },
   refusals: ['item_not_found'],
   handle: async (store, { path: { group, id } }) =>
-    renderItem(found(await store.groups.item(group, id, { payloads: 'text' }), 'item_not_found')),
+    ITEM.json(found(await store.groups.item(group, id, { payloads: 'text' }), 'item_not_found')),
 })
 
 const remove = route({

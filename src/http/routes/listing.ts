@@ -1,19 +1,19 @@
 /** The routes that list groups, policies, queues, schedules and feeds, each by the beginning of their names. */
+import type { AnswerOf } from '../../fields/answers'
 import type { Store } from '../../store/types'
 import { pageParameters, prefixParameter } from '../input/parameters'
 import { type Operation, type Route, route } from '../route'
 import { listed, narrowed, type Subject } from '../subjects'
 
-interface Listing extends Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> {
+interface Listing<P> extends Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> {
   /** Examples of the two parameters. */
   prefix: string
   after: string
-  /** The component of a page, and an example of it. */
-  schema: string
-  example: unknown
+  /** A page. */
+  shape: AnswerOf<P>
   /** What a page shows beside the names that are listed. */
   alsoAbout?: readonly Subject[]
-  page(store: Store, query: PageQuery, within: string | null): Promise<string>
+  page(store: Store, query: PageQuery, within: string | null): Promise<P>
 }
 
 interface PageQuery {
@@ -23,9 +23,9 @@ interface PageQuery {
 }
 
 /** `GET /v1/<kind>`. The page is empty if no name begins with both the prefix in the query and that of the caller. */
-export function listing(
+export function listing<P>(
   kind: 'groups' | 'policies' | 'queues' | 'schedules' | 'feeds',
-  { prefix, after, schema, example, alsoAbout = [], page, ...operation }: Listing,
+  { prefix, after, shape, alsoAbout = [], page, ...operation }: Listing<P>,
 ): Route {
   const about = listed(kind)
   const names = kind === 'policies' ? 'prefixes' : 'names'
@@ -39,11 +39,11 @@ export function listing(
       prefix: prefixParameter(`Return only ${kind} whose ${names} begin with this.`, prefix),
       ...pageParameters(after),
     },
-    outcomes: { 200: { description: `A page of ${kind}.`, schema, example } },
+    outcomes: { 200: { description: `A page of ${kind}.`, shape } },
     async handle(store, { query, within }) {
       const prefix = narrowed(query.prefix, within)
       if (prefix === null) return JSON.stringify({ [kind]: [], nextAfter: null })
-      return await page(store, { ...query, prefix }, within)
+      return shape.json(await page(store, { ...query, prefix }, within), within)
     },
   })
 }

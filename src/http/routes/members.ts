@@ -1,7 +1,7 @@
 /** `/v1/members/{member}/items`: the items of one member in all groups, and their erasure. */
-import { renderMemberItems } from '../../results/groups'
+import { DELETED, MEMBER_ITEMS } from '../../fields/answers-groups'
+import { bounded } from '../../fields/options'
 import { historyParameters, nameParameter, payloadsParameter, prefixParameter } from '../input/parameters'
-import * as example from '../openapi/groups'
 import { type Route, route } from '../route'
 import { listed, narrowed, pathName, type Subject } from '../subjects'
 import { formOf, MAX_ANSWER_BYTES } from './items'
@@ -34,12 +34,12 @@ const list = route({
   id: 'memberItems',
   summary: 'Read the items of a member in all groups, newest first',
   description: 'Ordered by `createdAt`. A page stops at about 4 MiB.',
-  outcomes: { 200: { description: 'A page of items.', schema: 'MemberItems', example: example.memberItems } },
+  outcomes: { 200: { description: 'A page of items.', shape: MEMBER_ITEMS } },
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
-    if (prefix === null) return renderMemberItems({ items: [], nextBefore: null })
-    const options = { ...query, prefix, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
-    return renderMemberItems(await store.groups.memberItems(member, options))
+    if (prefix === null) return MEMBER_ITEMS.json({ items: [], nextBefore: null })
+    const options = bounded({ ...query, prefix, payloads: formOf(query) }, MAX_ANSWER_BYTES)
+    return MEMBER_ITEMS.json(await store.groups.memberItems(member, options))
   },
 })
 
@@ -51,10 +51,10 @@ const erase = route({
   id: 'eraseMember',
   summary: 'Erase the items that a member has in all groups when the request arrives',
   description: 'The work is done in small transactions, and can be repeated.',
-  outcomes: { 200: { description: 'The number of erased items.', schema: 'Deleted', example: example.deleted } },
+  outcomes: { 200: { description: 'The number of erased items.', shape: DELETED } },
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
-    return JSON.stringify(prefix === null ? { deleted: 0 } : await store.groups.eraseMember(member, { prefix }))
+    return DELETED.json(prefix === null ? { deleted: 0 } : await store.groups.eraseMember(member, { prefix }))
   },
 })
 

@@ -1,9 +1,8 @@
 /** `/v1/policies`: the settings of all groups whose names begin with a prefix. */
-import { policyBody } from '../../results/groups'
+import { POLICY, POLICY_PAGE } from '../../fields/answers-groups'
 import { PolicyChangesDto, PolicySettingsDto } from '../dto/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import * as example from '../openapi/groups'
 import { found, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import type { Subject } from '../subjects'
 import { listing } from './listing'
@@ -28,12 +27,8 @@ const list = listing('policies', {
   summary: 'List policies by prefix',
   prefix: 'article:',
   after: 'article:',
-  schema: 'PolicyPage',
-  example: example.policyPage,
-  async page(store, query) {
-    const { policies, nextAfter } = await store.policies.list(query)
-    return JSON.stringify({ policies: policies.map(policyBody), nextAfter })
-  },
+  shape: POLICY_PAGE,
+  page: (store, query) => store.policies.list(query),
 })
 
 const get = route({
@@ -42,12 +37,12 @@ const get = route({
   scope: 'read',
   id: 'getPolicy',
   summary: 'Read a policy',
-  outcomes: { 200: { description: 'The policy.', schema: 'Policy', example: example.policy } },
+  outcomes: { 200: { description: 'The policy.', shape: POLICY } },
   refusals: ['policy_not_found'],
   hasSettings: true,
   async handle(store, { path: { prefix } }) {
     const policy = found(await store.policies.get(prefix), 'policy_not_found')
-    return settingsAnswer(policy, JSON.stringify(policyBody(policy)))
+    return settingsAnswer(policy, POLICY.json(policy))
   },
 })
 
@@ -55,7 +50,7 @@ const put = route({
   ...onPolicy,
   method: 'put',
   scope: 'admin',
-  body: bodyOf(PolicySettingsDto, example.policySettings),
+  body: bodyOf(PolicySettingsDto, { capacity: 50, mode: 'distinct', ttlSeconds: null, forgetEmptySeconds: null }),
   id: 'putPolicy',
   creates: 'policies',
   summary: 'Create or replace a policy',
@@ -63,8 +58,8 @@ const put = route({
     'The policy with the longest prefix applies. It applies at once to groups that are created after the answer, and within ' +
     '5 seconds to reads of existing groups.',
   outcomes: {
-    200: { description: 'The policy was replaced.', schema: 'Policy', example: example.policy },
-    201: { description: 'The policy was created.', schema: 'Policy', example: example.policy, located: 'always' },
+    200: { description: 'The policy was replaced.', shape: POLICY },
+    201: { description: 'The policy was created.', shape: POLICY, located: 'always' },
   },
   refusals: ['too_many'],
   hasSettings: true,
@@ -73,7 +68,7 @@ const put = route({
       conditions,
       (options) => store.policies.put(prefix, body, options),
       () => store.policies.ensure(prefix, body),
-      (policy) => JSON.stringify(policyBody(policy)),
+      (policy) => POLICY.json(policy),
       `/v1/policies/${encodeURIComponent(prefix)}`,
     ),
 })
@@ -82,16 +77,16 @@ const update = route({
   ...onPolicy,
   method: 'patch',
   scope: 'admin',
-  body: bodyOf(PolicyChangesDto, example.policyChanges),
+  body: bodyOf(PolicyChangesDto, { capacity: 50 }),
   id: 'updatePolicy',
   summary: 'Change some settings of a policy',
   description: 'A setting that is left out stays as it is.',
-  outcomes: { 200: { description: 'The policy as it is now.', schema: 'Policy', example: example.policy } },
+  outcomes: { 200: { description: 'The policy as it is now.', shape: POLICY } },
   refusals: ['policy_not_found'],
   hasSettings: true,
   async handle(store, { path: { prefix }, body, ifTag }) {
     const policy = await store.policies.update(prefix, body, { ifTag })
-    return settingsAnswer(policy, JSON.stringify(policyBody(policy)))
+    return settingsAnswer(policy, POLICY.json(policy))
   },
 })
 

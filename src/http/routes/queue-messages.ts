@@ -1,13 +1,13 @@
 /** `/v1/queues/{queue}/messages`: sending messages, reading them without a claim, and removing one by its id. */
+import { MESSAGE_PAGE, PEEKED_MESSAGE, SENT, SENT_MANY, SENT_ONE_OR_MANY } from '../../fields/answers-queues'
+import { bounded } from '../../fields/options'
 import { MESSAGE_STATES } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
-import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../../results/queues'
 import type { Sent } from '../../shared/queue-types'
 import { isObject } from '../dto/dto'
 import { MessagesDto, NewMessageDto } from '../dto/queues'
 import { idParameter, pageParameters, wordParameter } from '../input/parameters'
 import { readBody } from '../input/read'
-import * as example from '../openapi/queues'
 import { found, gone, type Route, route, stored } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
 import { onQueue } from './queues'
@@ -19,13 +19,21 @@ const onMessage = {
   pathParameters: { ...onQueue.pathParameters, id: idParameter('The id of the message.', '1042') },
 }
 
+const newMessage = {
+  body: { to: 'a@example.org' },
+  delaySeconds: 5,
+  dedupId: 'welcome-7',
+  messageGroup: 'tenant-3',
+  attributes: { source: 'sign-up' },
+}
+
 const send = route({
   ...onMessages,
   method: 'post',
   scope: 'queue',
   body: {
     schema: 'Sending',
-    example: example.messages,
+    example: { messages: [newMessage, { body: 'anything', priority: 10 }] },
     read: (body, faults) =>
       isObject(body.value) && Object.hasOwn(body.value, 'messages')
         ? readBody(MessagesDto, body, faults)
@@ -40,13 +48,12 @@ const send = route({
   outcomes: {
     200: {
       description: 'Messages with the same `dedupId` were sent before; nothing is sent.',
-      schema: 'SentOneOrMany',
-      example: example.sentBefore,
+      shape: SENT_ONE_OR_MANY,
+      example: { ...SENT.example, sent: false },
     },
     201: {
       description: 'The messages are sent and committed.',
-      schema: 'SentOneOrMany',
-      example: example.sentMany,
+      shape: SENT_ONE_OR_MANY,
       located: 'for one',
     },
   },
@@ -55,9 +62,9 @@ const send = route({
     const isMany = sending instanceof MessagesDto
     const messages = await store.queues.sendMany(queue, isMany ? sending.messages : [sending])
     const isNew = messages.some(({ sent }) => sent)
-    if (isMany) return stored(isNew, renderSentMany(messages))
+    if (isMany) return stored(isNew, SENT_MANY.json({ messages }))
     const [one] = messages as [Sent]
-    return stored(isNew, renderSent(one), `/v1/queues/${encodeURIComponent(queue)}/messages/${one.id}`)
+    return stored(isNew, SENT.json(one), `/v1/queues/${encodeURIComponent(queue)}/messages/${one.id}`)
   },
 })
 
@@ -76,12 +83,12 @@ const peek = route({
   id: 'peekMessages',
   summary: 'Read the messages in one state without claiming them',
   description: 'A page stops at about 4 MiB.',
-  outcomes: { 200: { description: 'A page of messages.', schema: 'MessagePage', example: example.messagePage } },
+  outcomes: { 200: { description: 'A page of messages.', shape: MESSAGE_PAGE } },
   refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, query, within }) {
     const bodies = query.bodies === 'preview' ? 'preview' : 'text'
-    const options = { ...query, bodies, maxBytes: MAX_ANSWER_BYTES } as const
-    return renderMessagePage(await store.queues.peek(queue, options), within)
+    const options = bounded({ ...query, bodies } as const, MAX_ANSWER_BYTES)
+    return MESSAGE_PAGE.json(await store.queues.peek(queue, options), within)
   },
 })
 
@@ -91,11 +98,11 @@ const get = route({
   scope: 'read',
   id: 'getMessage',
   summary: 'Read one message, in any state',
-  outcomes: { 200: { description: 'The message.', schema: 'PeekedMessage', example: example.peekedMessage } },
+  outcomes: { 200: { description: 'The message.', shape: PEEKED_MESSAGE } },
   refusals: ['queue_not_found', 'message_not_found'],
   async handle(store, { path: { queue, id }, within }) {
     const message = await store.queues.message(queue, id, { bodies: 'text' })
-    return renderPeeked(found(message, 'message_not_found'), within)
+    return PEEKED_MESSAGE.json(found(message, 'message_not_found'), within)
   },
 })
 

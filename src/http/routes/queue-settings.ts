@@ -1,10 +1,9 @@
 /** `/v1/queues/{queue}`: creating, changing, pausing and dropping a queue. */
 
-import { renderQueue } from '../../results/queues'
+import { QUEUE } from '../../fields/answers-queues'
 import { RecentnError } from '../../shared/errors'
 import { NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../dto/queues'
 import { bodyOf } from '../input/read'
-import * as example from '../openapi/queues'
 import { type BodyReader, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import { named, type Subject } from '../subjects'
 import { onQueue } from './queues'
@@ -15,7 +14,7 @@ function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Su
 
 /** All settings of a queue; a setting that is left out gets its default. */
 const settingsBody: BodyReader<QueueSettingsDto> = {
-  ...bodyOf(QueueSettingsDto, example.queueSettings),
+  ...bodyOf(QueueSettingsDto, { visibilityTimeoutSeconds: 60, maxReceives: 5, deadLetterQueue: 'mail-dead' }),
   optional: true,
   about: lettersIn,
 }
@@ -34,8 +33,8 @@ const put = route({
     '`queue` suffices, an existing queue stays as it is; the server logs a warning if it has other settings. Use it where an ' +
     'operator owns the settings. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
   outcomes: {
-    200: { description: 'The settings were replaced.', schema: 'Queue', example: example.queue },
-    201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
+    200: { description: 'The settings were replaced.', shape: QUEUE },
+    201: { description: 'The queue was created.', shape: QUEUE, located: 'always' },
   },
   refusals: ['dead_letter_queue_not_found', 'dead_letter_cycle', 'too_many'],
   hasSettings: true,
@@ -45,7 +44,7 @@ const put = route({
       conditions,
       (options) => store.queues.put(queue, body, options),
       () => store.queues.ensure(queue, body),
-      (settled) => renderQueue(settled, within),
+      (settled) => QUEUE.json(settled, within),
       `/v1/queues/${encodeURIComponent(queue)}`,
     ),
 })
@@ -70,18 +69,18 @@ const drop = route({
 const update = route({
   ...onSettings,
   method: 'patch',
-  body: { ...bodyOf(QueueChangesDto, example.queueChanges), about: lettersIn },
+  body: { ...bodyOf(QueueChangesDto, { visibilityTimeoutSeconds: 60 }), about: lettersIn },
   id: 'updateQueue',
   summary: 'Change some settings of a queue',
   description:
     'A setting that is left out stays as it is; `{}` changes nothing. A `deadLetterQueue` outside of the prefix of the key is ' +
     'shown as null.',
-  outcomes: { 200: { description: 'The queue as it is now.', schema: 'Queue', example: example.queue } },
+  outcomes: { 200: { description: 'The queue as it is now.', shape: QUEUE } },
   refusals: ['queue_not_found', 'dead_letter_queue_not_found', 'dead_letter_cycle'],
   hasSettings: true,
   async handle(store, { path: { queue }, body, within, ifTag }) {
     const changed = await store.queues.update(queue, body, { ifTag })
-    return settingsAnswer(changed, renderQueue(changed, within))
+    return settingsAnswer(changed, QUEUE.json(changed, within))
   },
 })
 
@@ -89,28 +88,28 @@ const pause = route({
   ...onSettings,
   method: 'post',
   path: `${onQueue.path}/pause`,
-  body: { ...bodyOf(NoFieldsDto, example.noFields), optional: true },
+  body: { ...bodyOf(NoFieldsDto, {}), optional: true },
   id: 'pauseQueue',
   summary: 'Pause a queue',
   description:
     'Until `resumeQueue`, the queue accepts sends but receives get nothing. Messages in flight can be settled. Pausing a ' +
     'paused queue changes nothing, and changing its settings does not resume it.',
-  outcomes: { 200: { description: 'The queue is paused.', schema: 'Queue', example: example.pausedQueue } },
+  outcomes: { 200: { description: 'The queue is paused.', shape: QUEUE, example: { ...QUEUE.example, paused: true } } },
   refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, within }) => renderQueue(await store.queues.pause(queue), within),
+  handle: async (store, { path: { queue }, within }) => QUEUE.json(await store.queues.pause(queue), within),
 })
 
 const resume = route({
   ...onSettings,
   method: 'post',
   path: `${onQueue.path}/resume`,
-  body: { ...bodyOf(NoFieldsDto, example.noFields), optional: true },
+  body: { ...bodyOf(NoFieldsDto, {}), optional: true },
   id: 'resumeQueue',
   summary: 'Resume a paused queue',
   description: 'Waiting receives get the available messages. Resuming a queue that is not paused changes nothing.',
-  outcomes: { 200: { description: 'The queue is not paused.', schema: 'Queue', example: example.queue } },
+  outcomes: { 200: { description: 'The queue is not paused.', shape: QUEUE } },
   refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, within }) => renderQueue(await store.queues.resume(queue), within),
+  handle: async (store, { path: { queue }, within }) => QUEUE.json(await store.queues.resume(queue), within),
 })
 
 export const queueSettingsRoutes: readonly Route[] = [put, drop, update, pause, resume]

@@ -1,10 +1,9 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state, redriving and purging them. */
-import { renderQueuePage, renderQueueStatus } from '../../results/queues'
+import { DELETED } from '../../fields/answers-groups'
+import { MOVED, PROMOTED, QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
 import { PromoteDto, PurgeDto, RedriveDto } from '../dto/queues'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { deleted } from '../openapi/groups'
-import * as example from '../openapi/queues'
 import { found, type Route, route, settingsAnswer } from '../route'
 import { pathName } from '../subjects'
 import { listing } from './listing'
@@ -24,9 +23,8 @@ const list = listing('queues', {
   summary: 'List queues by name',
   prefix: 'mail',
   after: 'mail',
-  schema: 'QueuePage',
-  example: example.queuePage,
-  page: async (store, query, within) => renderQueuePage(await store.queues.list(query), within),
+  shape: QUEUE_PAGE,
+  page: (store, query) => store.queues.list(query),
 })
 
 const get = route({
@@ -35,12 +33,12 @@ const get = route({
   scope: 'read',
   id: 'getQueue',
   summary: 'Read a queue: its settings, the number of messages in each state, and the age of the oldest',
-  outcomes: { 200: { description: 'The queue.', schema: 'QueueStatus', example: example.queueStatus } },
+  outcomes: { 200: { description: 'The queue.', shape: QUEUE_STATUS } },
   refusals: ['queue_not_found'],
   hasSettings: true,
   async handle(store, { path: { queue }, within }) {
     const status = found(await store.queues.get(queue), 'queue_not_found')
-    return settingsAnswer(status, renderQueueStatus(status, within))
+    return settingsAnswer(status, QUEUE_STATUS.json(status, within))
   },
 })
 
@@ -51,16 +49,16 @@ const redrive = route({
   scope: 'admin',
   // A redrive sends messages to queues that the request does not name.
   about: (input) => [...inPath(input), { kind: 'queues', prefix: '' }],
-  body: { ...bodyOf(RedriveDto, example.redrive), optional: true },
+  body: { ...bodyOf(RedriveDto, { limit: 100 }), optional: true },
   id: 'redriveQueue',
   summary: 'Send dead messages back to where they came from',
   description:
     'Call it on the queue that holds them. Its own dead messages, and those that were dead-lettered from another queue and ' +
     'are not in flight, go back with receive count 0; with `ids` only these. Messages whose queue no longer exists stay.',
-  outcomes: { 200: { description: 'The number of moved messages.', schema: 'Moved', example: example.moved } },
+  outcomes: { 200: { description: 'The number of moved messages.', shape: MOVED } },
   refusals: ['queue_not_found'],
   handle: async (store, { path: { queue }, body, within }) =>
-    JSON.stringify(await store.queues.redrive(queue, { ...body, prefix: within ?? undefined })),
+    MOVED.json(await store.queues.redrive(queue, { ...body, prefix: within ?? undefined })),
 })
 
 const promote = route({
@@ -68,13 +66,13 @@ const promote = route({
   method: 'post',
   path: `${onQueue.path}/promote`,
   scope: 'admin',
-  body: bodyOf(PromoteDto, example.promote),
+  body: bodyOf(PromoteDto, { ids: ['1042'] }),
   id: 'promoteMessages',
   summary: 'Make delayed messages due now',
   description: 'Messages that are not delayed, or not there, are not counted.',
-  outcomes: { 200: { description: 'The number of promoted messages.', schema: 'Promoted', example: example.promoted } },
+  outcomes: { 200: { description: 'The number of promoted messages.', shape: PROMOTED } },
   refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, body: { ids } }) => JSON.stringify(await store.queues.promote(queue, ids)),
+  handle: async (store, { path: { queue }, body: { ids } }) => PROMOTED.json(await store.queues.promote(queue, ids)),
 })
 
 const purge = route({
@@ -82,14 +80,14 @@ const purge = route({
   method: 'post',
   path: `${onQueue.path}/purge`,
   scope: 'admin',
-  body: { ...bodyOf(PurgeDto, example.purge), optional: true },
+  body: { ...bodyOf(PurgeDto, { dryRun: false }), optional: true },
   id: 'purgeQueue',
   summary: 'Drop the ready, blocked and delayed messages',
   description:
     'Messages that are in flight, dead or archived stay. In a dead-letter queue, messages that died in another queue are ready, so they are dropped.',
-  outcomes: { 200: { description: 'The number of dropped messages.', schema: 'Deleted', example: deleted } },
+  outcomes: { 200: { description: 'The number of dropped messages.', shape: DELETED } },
   refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, body }) => JSON.stringify(await store.queues.purge(queue, body)),
+  handle: async (store, { path: { queue }, body }) => DELETED.json(await store.queues.purge(queue, body)),
 })
 
 export const queueRoutes: readonly Route[] = [list, get, redrive, promote, purge]

@@ -1,11 +1,10 @@
 /** `/v1/schedules` and `/v1/schedules/{schedule}`: what is sent to queues again and again. */
 
-import { renderSchedule, renderSchedulePage } from '../../results/schedules'
+import { SCHEDULE, SCHEDULE_PAGE } from '../../fields/answers-schedules'
 import type { Schedule } from '../../shared/schedule-types'
 import { NewScheduleDto, ScheduleChangesDto } from '../dto/schedules'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import * as example from '../openapi/schedules'
 import { found, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import { named, pathName, type Subject } from '../subjects'
 import { listing } from './listing'
@@ -36,11 +35,9 @@ const list = listing('schedules', {
   summary: 'List schedules by name, without their bodies',
   prefix: 'nightly',
   after: 'nightly-report',
-  schema: 'SchedulePage',
-  example: example.schedulePage,
+  shape: SCHEDULE_PAGE,
   alsoAbout: [anyQueue],
-  page: async (store, query, within) =>
-    renderSchedulePage(await store.schedules.list({ ...query, queuePrefix: within ?? undefined })),
+  page: (store, query, within) => store.schedules.list({ ...query, queuePrefix: within ?? undefined }),
 })
 
 const get = route({
@@ -49,21 +46,23 @@ const get = route({
   scope: 'read',
   id: 'getSchedule',
   summary: 'Read a schedule: what it sends, its last tick and its next',
-  outcomes: { 200: { description: 'The schedule.', schema: 'Schedule', example: example.schedule } },
+  outcomes: { 200: { description: 'The schedule.', shape: SCHEDULE } },
   refusals: ['schedule_not_found'],
   hasSettings: true,
   async handle(store, { path: { schedule }, within }) {
     const there = found(seen(await store.schedules.get(schedule, asText), within), 'schedule_not_found')
-    return settingsAnswer(there, renderSchedule(there))
+    return settingsAnswer(there, SCHEDULE.json(there))
   },
 })
+
+const { cron, timeZone, body } = SCHEDULE.example
 
 const put = route({
   ...onSchedule,
   method: 'put',
   scope: 'admin',
   body: {
-    ...bodyOf(NewScheduleDto, example.newSchedule),
+    ...bodyOf(NewScheduleDto, { queue: 'mail', cron, timeZone, body }),
     about: ({ queue }) => named('queues', [queue], { pointer: '/queue' }),
   },
   id: 'putSchedule',
@@ -73,8 +72,8 @@ const put = route({
     'While `cron`, `everySeconds` and `timeZone` stay the same, the next tick stays too. Each tick is sent once, however ' +
     'many processes run. If the queue does not exist, the answer is 404 with the code `queue_not_found`.',
   outcomes: {
-    200: { description: 'The schedule was replaced.', schema: 'Schedule', example: example.schedule },
-    201: { description: 'The schedule was created.', schema: 'Schedule', example: example.schedule, located: 'always' },
+    200: { description: 'The schedule was replaced.', shape: SCHEDULE },
+    201: { description: 'The schedule was created.', shape: SCHEDULE, located: 'always' },
   },
   refusals: ['queue_not_found', 'too_many'],
   hasSettings: true,
@@ -83,7 +82,7 @@ const put = route({
       conditions,
       (options) => store.schedules.put(schedule, body, { ...options, ...asText }),
       () => store.schedules.ensure(schedule, body, asText),
-      (there) => (seen(there, within) ? renderSchedule(there) : null),
+      (there) => (seen(there, within) ? SCHEDULE.json(there) : null),
       `/v1/schedules/${encodeURIComponent(schedule)}`,
     ),
 })
@@ -93,7 +92,7 @@ const update = route({
   method: 'patch',
   scope: 'admin',
   body: {
-    ...bodyOf(ScheduleChangesDto, example.scheduleChanges),
+    ...bodyOf(ScheduleChangesDto, { cron: '0 3 * * *' }),
     about: ({ queue }) => named('queues', [queue], { pointer: '/queue' }),
   },
   id: 'updateSchedule',
@@ -101,13 +100,13 @@ const update = route({
   description:
     'What is left out stays as it is. From `cron` to an interval: `{ "cron": null, "everySeconds": 60 }`. While `cron`, ' +
     '`everySeconds` and `timeZone` stay the same, the next tick stays too.',
-  outcomes: { 200: { description: 'The schedule as it is now.', schema: 'Schedule', example: example.schedule } },
+  outcomes: { 200: { description: 'The schedule as it is now.', shape: SCHEDULE } },
   refusals: ['schedule_not_found', 'queue_not_found'],
   hasSettings: true,
   async handle(store, { path: { schedule }, body, within, ifTag }) {
     if (within !== null) found(seen(await store.schedules.get(schedule, asText), within), 'schedule_not_found')
     const changed = await store.schedules.update(schedule, body, { ifTag, ...asText })
-    return settingsAnswer(changed, renderSchedule(changed))
+    return settingsAnswer(changed, SCHEDULE.json(changed))
   },
 })
 

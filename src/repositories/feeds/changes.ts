@@ -8,7 +8,7 @@
  */
 import type { Reader } from '../../database/engine'
 import type { Changes, ChangesOptions } from '../../shared/feed-types'
-import { jsonBytes } from '../../shared/json'
+import { jsonBytes } from '../../shared/json-faults'
 import { readSequence } from '../sequences'
 import { type Cursor, numberOf, requireFresh } from './cursors'
 import { type FollowedTable, keysWithRow, rowsAfter } from './followed'

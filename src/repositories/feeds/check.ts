@@ -2,6 +2,7 @@
 
 import * as fields from '../../fields/feeds'
 import { addFaults, addListFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'
+import { maxBytesOf } from '../../fields/options'
 import { MAX_BATCH, MAX_VALUE_BYTES, nameFault, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import type { Fault } from '../../shared/errors'
 import type {
@@ -11,7 +12,8 @@ import type {
   RepublishSelection,
   ValueOptions,
 } from '../../shared/feed-types'
-import { jsonTextOf, sureText } from '../../shared/json'
+import { jsonTextOf } from '../../shared/json'
+import { sureText } from '../../shared/json-faults'
 import type { ChangesRequest } from './changes'
 import type { EntryText } from './put'
 
@@ -76,8 +78,8 @@ export function checkedChanges(feed: unknown, options: ChangesOptions): ChangesR
     }
   }
   refuse(faults)
-  const { limit = PAGE_LIMIT.default, maxBytes = Number.POSITIVE_INFINITY, values } = options
-  return { feed: feed as string, limit, maxBytes, values }
+  const { limit = PAGE_LIMIT.default, values } = options
+  return { feed: feed as string, limit, maxBytes: maxBytesOf(options), values }
 }
 
 export function checkConsumer(feed: unknown, consumer: unknown): void {

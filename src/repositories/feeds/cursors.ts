@@ -8,8 +8,8 @@
  * Invariant: a stored cursor moves only forward, unless forced; its row is locked from the read to the write.
  */
 import type { Reader, Row, Tx } from '../../database/engine'
+import { CONSUMER } from '../../fields/answers-feeds'
 import { SYNC_ID_BITS } from '../../fields/feeds'
-import { asConsumer } from '../../results/feeds'
 import { invalidInput, RecentnError } from '../../shared/errors'
 import type { Consumer } from '../../shared/feed-types'
 import { type FeedHead, holdFeed, holdOrBegin, noFeed, readHead } from './heads'
@@ -91,7 +91,7 @@ export async function storedCursor(reader: Reader, feed: string, consumer: strin
 
 function consumerOf({ consumer, cursor }: StoredConsumer, head: Pick<FeedHead, 'value' | 'horizon'>): Consumer {
   const lag = Math.max(0, Number(head.value - cursor.syncId))
-  return asConsumer({ consumer, cursor: numberOf(cursor, head), lag })
+  return CONSUMER.of({ consumer, cursor: numberOf(cursor, head), lag })
 }
 
 export async function listConsumers(reader: Reader, head: FeedHead, limit: number): Promise<Consumer[]> {

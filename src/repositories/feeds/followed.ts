@@ -6,15 +6,16 @@
  * with its key.
  */
 import { type Engine, placeholders, type Reader, type Row } from '../../database/engine'
-import type { Table } from '../../database/table'
-import type { TableColumn } from '../../database/table-parts'
+import type { Table } from '../../database/user-tables/table'
+import type { TableColumn } from '../../database/user-tables/table-parts'
+import { ENTRY } from '../../fields/answers-feeds'
 import { faultsOf, optionRules } from '../../fields/field'
 import { option } from '../../fields/options'
 import { nameFault, SIGNAL } from '../../fields/rules'
-import { asEntry } from '../../results/feeds'
 import { invalidInput, RecentnError } from '../../shared/errors'
 import type { Entry, ValueOptions } from '../../shared/feed-types'
-import { JsonText, jsonFault } from '../../shared/json'
+import { JsonText } from '../../shared/json'
+import { jsonFault } from '../../shared/json-faults'
 import { chunksOf } from '../chunks'
 import type { FollowOptions } from './follow-types'
 import { MAX_KEYS } from './heads'
@@ -88,7 +89,7 @@ export async function followedEntry(
   if (!row || String(row.recentn_key) !== text) return readEntry(reader, feed, text, options)
   const { recentn_sync_id, recentn_key: _, ...raw } = row
   const value = new JsonText(textOf(raw))
-  return asEntry({
+  return ENTRY.of({
     key: text,
     value: options.values === 'text' ? value : value.parse(),
     version: null,

@@ -16,7 +16,8 @@ import {
 } from '../../database/engine'
 import { heldElsewhere, skippingShared } from '../../database/held'
 import { chunksOf, groupedBy } from '../chunks'
-import { leaveMark, type Writer } from '../writers'
+import { type BatchRun, committing } from '../runners'
+import { leaveMark } from '../writers'
 import { type HeldFeed, heldFeed, holdFeedSql, holdOrBegin, MAX_KEYS, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
 import { type EntryWrite, inOrder, writeRowsSql, writeSql } from './write'
@@ -43,31 +44,35 @@ interface PutWrite extends EntryWrite {
   version: number
 }
 
-/** The mark to leave, and whether the same requests have failed before. */
-interface PutWriting {
-  writer: Writer
-  isCareful: boolean
-}
+/** What puts commit together: by the first key, so that an entry that another transaction holds delays no other keys. */
+export const PUTS = committing<FeedMemory, PutRequest, PutDone>({
+  what: 'entries',
+  keyOf: ({ feed, rows }) => `${feed}/${rows[0]?.key}`,
+  sizeOf: ({ rows }) => ({
+    items: rows.length,
+    bytes: rows.reduce((sum, { key, text }) => sum + key.length + text.length, 0),
+  }),
+  run: putEntries,
+  heldLocks: heldEntries,
+})
 
-type PutMemory = Pick<FeedMemory, 'wrote' | 'idOf' | 'learnId' | 'forgetId'>
-
-/** Puts the entries of requests, in the order given. As a group commit runs it, with a mark. */
-export async function putEntries(
+/** In the order given. */
+async function putEntries(
   tx: Tx,
+  memory: FeedMemory,
   requests: readonly PutRequest[],
-  memory: PutMemory,
-  writing?: PutWriting,
+  batch?: BatchRun,
 ): Promise<PutDone[]> {
-  if (writing) await leaveMark(tx, writing.writer)
+  if (batch !== undefined) await leaveMark(tx, batch.writer)
   const feeds = [...new Set(requests.map(({ feed }) => feed))].sort(compareNames)
-  const isGuess = writing !== undefined && !writing.isCareful && tx.gathers
+  const isGuess = batch?.isCareful === false && tx.gathers
   const ids = new Map<string, bigint>()
   const done =
     (isGuess ? await putAsKnown(tx, feeds, requests, memory, ids) : null) ??
     (await putHeld(tx, feeds, requests, memory, ids))
   const put = requests.reduce((sum, { rows }) => sum + rows.length, 0)
   const written = feeds.map((feed) => ({ feed, id: ids.get(feed) as bigint }))
-  await memory.wrote(tx, written, { put, isOwn: writing !== undefined })
+  await memory.wrote(tx, written, { put, isOwn: batch !== undefined })
   return done
 }
 
@@ -75,7 +80,7 @@ async function putHeld(
   tx: Tx,
   feeds: readonly string[],
   requests: readonly PutRequest[],
-  memory: PutMemory,
+  memory: FeedMemory,
   ids: Map<string, bigint>,
 ): Promise<PutDone[]> {
   let nowMs = Number.NEGATIVE_INFINITY
@@ -108,7 +113,7 @@ async function putAsKnown(
   tx: Tx,
   feeds: readonly string[],
   requests: readonly PutRequest[],
-  memory: PutMemory,
+  memory: FeedMemory,
   ids: Map<string, bigint>,
 ): Promise<PutDone[] | null> {
   for (const feed of feeds) {
@@ -206,7 +211,7 @@ function noteVersions(writes: ReadonlyMap<string, PutWrite>, rows: readonly Row[
 }
 
 /** For each request its feed or the key of an entry, if another transaction holds it, or null. */
-export async function heldEntries(reader: Reader, requests: readonly PutRequest[]): Promise<(string | null)[]> {
+async function heldEntries(reader: Reader, requests: readonly PutRequest[]): Promise<(string | null)[]> {
   const locked = new Map<string, Set<string>>()
   for (const [feed, mine] of groupedBy(requests, (request) => request.feed)) {
     const keys = [...new Set(mine.flatMap(({ rows }) => rows.map(({ key }) => key)))].sort(compareNames)

@@ -3,22 +3,22 @@
  * shares between callers. Owns `recentn_feeds`, `recentn_feed_entries` and their companions, and the feeds' sequences.
  */
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../../database/attached/attach'
 import type { Session } from '../../database/engine'
-import { sessionOf } from '../../database/session'
+import { CHANGES, ENTRY } from '../../fields/answers-feeds'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
-import { asChanges, asEntry } from '../../results/feeds'
 import { invalidInput } from '../../shared/errors'
 import type * as Feed from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
 import type { Page } from '../../shared/types'
-import { noWaits, type Runner, type Waits } from '../runners'
+import { alone, noWaits, type Runner, type Waits } from '../runners'
 import { type ChangesRequest, type ReadChanges, readChanges } from './changes'
 import * as check from './check'
 import { type Cursor, cursorOf, dropCursor, moveCursor, readCursor, storedCursor } from './cursors'
 import { followedEntry } from './followed'
 import { dropFeed, type FeedHead, listHeads, readHead } from './heads'
 import { FeedMemory } from './memory'
-import { type PutDone, type PutRequest, putEntries } from './put'
+import { PUTS, type PutDone, type PutRequest } from './put'
 import { republish } from './republish'
 import { readEntry } from './rows'
 import { countEntries, statusOf } from './status'
@@ -29,20 +29,20 @@ const MAX_LISTED_CONSUMERS = 2500
 /** A request of this many entries gets a transaction of its own. */
 const LARGE = 100
 
-/** What a store runs for many callers together. Without it, each operation runs in the session. */
-export interface FeedRunners {
-  /** Puts of many callers in one transaction. Requests of one key keep their order. */
-  puts: Runner<PutRequest, PutDone, { items: number; bytes: number }>
-  /** Readers that wait for news of a feed, after the last sync id that they have seen. */
-  news: Waits<bigint>
+/** Readers wait for changes of a feed, after the last sync id that they have seen. */
+export interface FeedWaits extends Waits<bigint> {
   /** Repeats the attempt while another transaction holds the feed, for a while. */
-  untilFree: (attempt: () => Promise<boolean | 'in_use'>) => Promise<boolean | 'in_use'>
+  untilFree(attempt: () => Promise<boolean | 'in_use'>): Promise<boolean | 'in_use'>
 }
+
+const noFeedWaits: FeedWaits = { ...noWaits, untilFree: async () => 'in_use' }
 
 export class FeedRepository implements Feed.Feeds {
   readonly #session: Session
   readonly #memory: FeedMemory
-  readonly #runners: FeedRunners | null
+  readonly #runner: Runner<FeedMemory>
+  readonly #alone: Runner<FeedMemory>
+  readonly #waits: FeedWaits
 
   /**
    * On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. The further
@@ -51,11 +51,14 @@ export class FeedRepository implements Feed.Feeds {
   constructor(
     source: DataSource | EntityManager | Session,
     memory = new FeedMemory(),
-    runners: FeedRunners | null = null,
+    runner?: Runner<FeedMemory>,
+    waits = noFeedWaits,
   ) {
     this.#session = sessionOf(source)
     this.#memory = memory
-    this.#runners = runners
+    this.#alone = alone(this.#session, memory)
+    this.#runner = runner ?? this.#alone
+    this.#waits = waits
   }
 
   async put<Value = unknown>(
@@ -67,7 +70,7 @@ export class FeedRepository implements Feed.Feeds {
     const { versions, nowMs } = await this.#put({ feed, rows: [row] })
     const written = { key, version: versions[0] as number, syncId: null, deleted: false, updatedAt: new Date(nowMs) }
     const stored: Value = value instanceof JsonText ? value : JSON.parse(row.text)
-    return asEntry({ ...written, value: stored })
+    return ENTRY.of({ ...written, value: stored })
   }
 
   async putMany<Value = unknown>(
@@ -79,21 +82,10 @@ export class FeedRepository implements Feed.Feeds {
     return { entries: rows.map(({ key }, index) => ({ key, version: versions[index] as number })) }
   }
 
-  async #put(request: PutRequest): Promise<PutDone> {
-    const { feed, rows } = request
-    this.#requireOwn(feed)
-    const runners = this.#runners
-    if (runners === null) return this.#putAlone(request)
-    const bytes = rows.reduce((sum, { key, text }) => sum + key.length + text.length, 0)
-    // By the first key, so that an entry that another transaction holds delays no other keys of its feed.
-    return rows.length >= LARGE
-      ? this.#putAlone(request)
-      : runners.puts.add(`${feed}/${rows[0]?.key}`, request, { items: rows.length, bytes })
-  }
-
-  async #putAlone(request: PutRequest): Promise<PutDone> {
-    const [done] = await this.#session.write((tx) => putEntries(tx, [request], this.#memory))
-    return done as PutDone
+  #put(request: PutRequest): Promise<PutDone> {
+    this.#requireOwn(request.feed)
+    const runner = request.rows.length >= LARGE ? this.#alone : this.#runner
+    return new Promise((resolve, reject) => runner.hand(PUTS, request, { resolve, reject }))
   }
 
   async get<Value = unknown>(
@@ -132,7 +124,7 @@ export class FeedRepository implements Feed.Feeds {
     const request = check.checkedChanges(feed, options)
     const { after, consumer, waitSeconds = 0, signal } = options
     // A read that does not wait is none of the readers, which are bounded.
-    const waits = waitSeconds === 0 ? noWaits : (this.#runners?.news ?? noWaits)
+    const waits = waitSeconds === 0 ? noWaits : this.#waits
     const reader = waits.enter(feed, { waitMs: waitSeconds * 1000, signal })
     try {
       const cursor = await this.#cursorOf(feed, { after, consumer })
@@ -140,10 +132,10 @@ export class FeedRepository implements Feed.Feeds {
         reader.look()
         const { value, ...changes } = await this.#readChanges(request, cursor)
         const isAnswer = waitSeconds === 0 || changes.changes.length > 0 || changes.hasMore
-        if (isAnswer) return asChanges(changes) as Feed.Changes<Value>
+        if (isAnswer) return CHANGES.of(changes) as Feed.Changes<Value>
         // What was published between the reads of rows and value is looked for before the wait begins.
         if (value > known) known = value
-        else if (!(await reader.news(known))) return asChanges(changes) as Feed.Changes<Value>
+        else if (!(await reader.again(known))) return CHANGES.of(changes) as Feed.Changes<Value>
       }
     } finally {
       reader.leave()
@@ -193,7 +185,7 @@ export class FeedRepository implements Feed.Feeds {
     this.#requireOwn(feed)
     const drop = (skip: boolean) => this.#session.write((tx) => dropFeed(tx, feed, skip))
     // A transaction that waits for the lock on the feed's row makes all writers wait behind it.
-    const dropped = (await this.#runners?.untilFree(() => drop(true))) ?? 'in_use'
+    const dropped = await this.#waits.untilFree(() => drop(true))
     return (dropped === 'in_use' ? await drop(false) : dropped) === true
   }
 

@@ -1,6 +1,6 @@
 /** Rows of `recentn_feed_entries` as entries and changes, and the column lists that read them. */
 import type { Engine, Reader, Row } from '../../database/engine'
-import { asEntry, ChangeResult } from '../../results/feeds'
+import { CHANGE, ENTRY } from '../../fields/answers-feeds'
 import type { Change, ChangeBase, ValueOptions, WrittenEntry } from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
 
@@ -17,7 +17,7 @@ export function entryColumns({ bigint }: Engine): string {
 
 export function entryOf(row: Row, { values }: ValueOptions = {}): WrittenEntry {
   const isDeleted = Number(row.deleted) === 1
-  return asEntry({
+  return ENTRY.of({
     key: row.entry_key as string,
     value: isDeleted ? null : valueFrom(row.value as string, values),
     version: Number(row.version),
@@ -65,7 +65,8 @@ export function rawChangeOf(row: Row): RawChange {
 }
 
 export function changeOf({ syncId, key, version, deleted, text }: RawChange, { values }: ValueOptions): Change {
-  return new ChangeResult(syncId, key, text === null ? null : valueFrom(text, values), version, deleted) as Change
+  const value = text === null ? null : valueFrom(text, values)
+  return CHANGE.make({ syncId, key, value, version, deleted }) as Change
 }
 
 function valueFrom(text: string, values: ValueOptions['values']): unknown {

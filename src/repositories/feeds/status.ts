@@ -3,7 +3,7 @@
  * the more there is.
  */
 import type { Reader } from '../../database/engine'
-import { asFeed } from '../../results/feeds'
+import { FEED as FEED_ANSWER } from '../../fields/answers-feeds'
 import type { FeedStatus } from '../../shared/feed-types'
 import { listConsumers } from './cursors'
 import type { FollowedTable } from './followed'
@@ -56,7 +56,7 @@ async function countUnnumbered(reader: Reader, { source }: FollowedTable): Promi
 
 export async function statusOf(reader: Reader, head: FeedHead, counts: EntryCounts): Promise<FeedStatus> {
   const consumers = await listConsumers(reader, head, MAX_CONSUMERS)
-  return asFeed({ feed: head.feed, lastSyncId: head.value, ...counts, consumers })
+  return FEED_ANSWER.of({ feed: head.feed, lastSyncId: head.value, ...counts, consumers })
 }
 
 /** What waits to be published, and how far the consumers are behind, in all feeds together. */

@@ -4,8 +4,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../../database/attached/attach'
 import { placeholders, type Reader, type Row, type Session } from '../../database/engine'
-import { sessionOf } from '../../database/session'
 import { faultsOf, refuse } from '../../fields/field'
 import { isKeyId, keyText, NEW_KEY_RULES, SCOPES } from '../../fields/keys'
 import { checkedPage } from '../../fields/rules'

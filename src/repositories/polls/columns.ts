@@ -3,8 +3,8 @@
  * compares, and whether the table's columns can hold what is written there.
  */
 import { type Engine, type Parameter, placeholders, type Statement } from '../../database/engine'
-import type { Table } from '../../database/table'
-import type { TableColumn } from '../../database/table-parts'
+import type { Table } from '../../database/user-tables/table'
+import type { TableColumn } from '../../database/user-tables/table-parts'
 import type { Fault } from '../../shared/errors'
 import type { PollCondition, PollMatch, PollShape, PollStatus } from '../../shared/poll-types'
 import { allOf, part } from './rows'

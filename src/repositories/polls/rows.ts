@@ -8,8 +8,8 @@
 import type { ObjectLiteral } from 'typeorm'
 import type { Engine, Parameter, Reader, Row, Statement, Tx } from '../../database/engine'
 import type { RowFacts } from '../../database/row-facts'
-import type { Table } from '../../database/table'
-import type { TableColumn } from '../../database/table-parts'
+import type { Table } from '../../database/user-tables/table'
+import type { TableColumn } from '../../database/user-tables/table-parts'
 import { RecentnError } from '../../shared/errors'
 import { chunksOf } from '../chunks'
 

@@ -3,8 +3,8 @@
  * becomes of the rows. Reports every fault of the options at once, each with what would fix it.
  */
 import type { Reader, Session, Statement } from '../../database/engine'
-import type { Table } from '../../database/table'
-import type { TableColumn } from '../../database/table-parts'
+import type { Table } from '../../database/user-tables/table'
+import type { TableColumn } from '../../database/user-tables/table-parts'
 import { invalidInput } from '../../shared/errors'
 import { wallClockMs } from '../../shared/platform'
 import type { PollColumns, PollShape } from '../../shared/poll-types'

@@ -4,7 +4,8 @@ import { addFaults, addListFaults, argumentFaults, faultsOf, Judged, refuse, sur
 import * as fields from '../../fields/queues'
 import { ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import type { Fault } from '../../shared/errors'
-import { jsonTextOf, sureText } from '../../shared/json'
+import { jsonTextOf } from '../../shared/json'
+import { sureText } from '../../shared/json-faults'
 import type {
   CycleOptions,
   DryRun,

@@ -1,7 +1,9 @@
 /** Looking at messages without claiming them, and removing them by their ids. */
+
 import type { Reader, Row, Tx } from '../../database/engine'
+import { maxBytesOf } from '../../fields/options'
 import { invalidInput } from '../../shared/errors'
-import { jsonBytes } from '../../shared/json'
+import { jsonBytes } from '../../shared/json-faults'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from '../../shared/queue-types'
 import { changePlaces, makeNextReady, moveOf } from './groups/places'
 import { holdHead, isLimited, type QueueHead, requireHead } from './heads'
@@ -43,7 +45,8 @@ export async function peekPage(
   options: PeekOptions & { limit: number },
 ): Promise<MessagePage> {
   const head = await requireHead(reader, queue)
-  const { state = 'ready', limit, maxBytes = Number.POSITIVE_INFINITY } = options
+  const { state = 'ready', limit } = options
+  const maxBytes = maxBytesOf(options)
   const columns = options.bodies === 'preview' ? PREVIEWED : WHOLE
   let after = afterOf(options.after)
   const messages: PeekedMessage[] = []

@@ -5,8 +5,8 @@
  * changes or drops a queue holds the one row of recentn_schema first, so that no two of them break this together.
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
+import { QUEUE } from '../../fields/answers-queues'
 import { QUEUE_DEFAULTS } from '../../fields/queues'
-import { asQueue } from '../../results/queues'
 import { type Fault, RecentnError } from '../../shared/errors'
 import type { Queue, QueueSettings } from '../../shared/queue-types'
 import type { IfTag } from '../../shared/types'
@@ -63,7 +63,7 @@ export async function putQueue(
   checkTag(options, before && tagOf(before))
   const all = { ...QUEUE_DEFAULTS, ...givenOf(settings) }
   const put = before === null ? await insertQueue(tx, queue, all) : await changeQueue(tx, before, all)
-  return asQueue({ ...put, created: before === null })
+  return QUEUE.of({ ...put, created: before === null })
 }
 
 /** The queue as it is, or else a new one. */
@@ -74,7 +74,7 @@ export async function ensureQueue(
 ): Promise<Queue & { created: boolean }> {
   const before = await lockQueue(tx, queue)
   if (before === null) return putQueue(tx, queue, settings, {})
-  return asQueue({ ...(await lockedQueue(tx, before)), created: false })
+  return QUEUE.of({ ...(await lockedQueue(tx, before)), created: false })
 }
 
 export async function updateQueue(tx: Tx, queue: string, settings: QueueSettings, options: IfTag): Promise<Queue> {
@@ -111,7 +111,7 @@ async function lockKnown(tx: Tx, queue: string): Promise<QueueHead> {
 async function lockedQueue(tx: Tx, head: QueueHead): Promise<Queue> {
   const { deadLetterQueueId } = head
   const letters = deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forShare)
-  return asQueue(queueOf(head, letters?.head.queue ?? null))
+  return QUEUE.of(queueOf(head, letters?.head.queue ?? null))
 }
 
 async function changeQueue(tx: Tx, before: QueueHead, settings: QueueSettings): Promise<Queue> {

@@ -1,28 +1,30 @@
 /**
- * Work queues as a repository: checks the arguments and runs each operation, or hands it to what a store shares among its
- * callers (`QueueRunners`). It owns recentn_queues, recentn_queue_messages, recentn_queue_archive and the tables beside them.
+ * Work queues as a repository: checks the arguments, and runs each operation or hands it to its runner. It owns
+ * recentn_queues, recentn_queue_messages, recentn_queue_archive and the tables beside them.
  */
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../../database/attached/attach'
 import type { Reader, Session, Tx } from '../../database/engine'
-import { sessionOf } from '../../database/session'
+import { QUEUE, QUEUE_STATUS } from '../../fields/answers-queues'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
-import { asQueue, asQueueStatus } from '../../results/queues'
 import { RecentnError } from '../../shared/errors'
 import type { JsonText } from '../../shared/json'
 import type * as Queue from '../../shared/queue-types'
 import type { ExtendOptions, MessageRef, NackOptions } from '../../shared/queue-types'
 import type { IfTag, Page } from '../../shared/types'
+import { alone, noWaits, type Runnable, type Runner, type Waits } from '../runners'
 import { warnOfOthers } from '../settings'
 import * as check from './check'
+import { RECEIVES } from './claim/claim'
 import { applyChangedLimit } from './groups/group-limit'
 import { queueOf } from './heads'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
 import * as queues from './queues'
 import { countPurgeable, purgeQueue } from './removal'
-import { messageOf, type SendRequest } from './rows'
-import { type QueueRunners, runnersAlone } from './runners'
-import { keyOfSend, sizeOfSend } from './send/send'
+import { messageOf } from './rows'
+import { SENDS } from './send/send'
+import { ACKS } from './settle/ack'
 import { promoteChosen, promoteDue } from './settle/promote'
 import type { Receipt } from './settle/receipts'
 import { countRedrivable, redriveQueue } from './settle/redrive'
@@ -33,14 +35,24 @@ type Made = Queue.Queue & { created: boolean }
 export class QueueRepository implements Queue.Queues {
   readonly #session: Session
   readonly #memory: QueueMemory
-  readonly #run: QueueRunners
+  readonly #runner: Runner<QueueMemory>
+  readonly #waits: Waits
 
   /** On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. */
-  constructor(source: DataSource | EntityManager | Session, memory?: QueueMemory, runners?: QueueRunners) {
+  constructor(
+    source: DataSource | EntityManager | Session,
+    memory = new QueueMemory(),
+    runner?: Runner<QueueMemory>,
+    waits: Waits = noWaits,
+  ) {
     this.#session = sessionOf(source)
-    const shared = memory ?? new QueueMemory()
-    this.#memory = this.#session.inTransaction ? shared.forTransaction() : shared
-    this.#run = runners ?? runnersAlone(this.#session, this.#memory)
+    this.#memory = this.#session.inTransaction ? memory.forTransaction() : memory
+    this.#runner = runner ?? alone(this.#session, this.#memory)
+    this.#waits = waits
+  }
+
+  #run<Request, Result>(operation: Runnable<QueueMemory, Request, Result>, request: Request): Promise<Result> {
+    return new Promise((resolve, reject) => this.#runner.hand(operation, request, { resolve, reject }))
   }
 
   async send<Body = unknown>(
@@ -48,18 +60,14 @@ export class QueueRepository implements Queue.Queues {
     body: NoInfer<Body> | JsonText,
     options: Queue.SendOptions = {},
   ): Promise<Queue.Sent> {
-    return (await this.#send(check.checkedSend(queue, body, options)))[0] as Queue.Sent
+    return (await this.#run(SENDS, check.checkedSend(queue, body, options)))[0] as Queue.Sent
   }
 
   async sendMany<Body = unknown>(
     queue: string,
     messages: readonly Queue.NewMessage<NoInfer<Body>>[],
   ): Promise<Queue.Sent[]> {
-    return this.#send(check.checkedMessages(queue, messages))
-  }
-
-  async #send(request: SendRequest): Promise<Queue.Sent[]> {
-    return this.#run.sends.add(keyOfSend(this.#memory, request), request, sizeOfSend(request))
+    return this.#run(SENDS, check.checkedMessages(queue, messages))
   }
 
   async receive<Body = unknown>(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message<Body>[]> {
@@ -72,19 +80,17 @@ export class QueueRepository implements Queue.Queues {
 
   async #receive<Body>(queue: string, options: Queue.ReceiveOptions, cursor: string | null) {
     const { limit = 1, visibilityTimeoutSeconds, waitSeconds = 0, signal } = options
-    const asked = { queue, visibilityTimeoutSeconds, cursor }
-    const key = JSON.stringify(Object.values(asked))
-    const waiting = this.#run.waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
+    const waiting = this.#waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
     try {
-      // News are mostly of messages that are ready: a look for due ones before the claim would only delay them.
+      // Events are mostly of messages that are ready: a look for due ones before the claim would only delay them.
       for (let mayLook = true; ; mayLook = false) {
         waiting.look()
-        const request = { ...asked, limit, signal, mayLook }
-        const claimed = await waiting.unlessAborted(this.#run.receives.add(key, request, limit))
+        const request = { queue, visibilityTimeoutSeconds, cursor, limit, signal, mayLook }
+        const claimed = await waiting.unlessAborted(this.#run(RECEIVES, request))
         if (claimed?.rows.length) {
           return claimed.rows.map((row) => messageOf(claimed.head, row, options) as Queue.Message<Body>)
         }
-        if (!(await waiting.news())) return []
+        if (!(await waiting.again())) return []
       }
     } finally {
       waiting.leave()
@@ -104,23 +110,17 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async ackMany(queue: string, messages: readonly MessageRef[]): Promise<Queue.Acked> {
-    return this.#settle(queue, messages, 'acked', (receipts) =>
-      this.#run.acks.add(queue, { queue, receipts }, receipts.length),
-    )
+    return this.#settle(queue, messages, 'acked', (receipts) => this.#run(ACKS, { queue, receipts }))
   }
 
   async nackMany(queue: string, messages: readonly MessageRef[], options: NackOptions = {}): Promise<Queue.Nacked> {
     const nack = check.checkedNack(options)
-    return this.#settle(queue, messages, 'nacked', (receipts) =>
-      this.#run.nacks.add(JSON.stringify([queue, nack]), { queue, receipts, nack }, receipts.length),
-    )
+    return this.#settle(queue, messages, 'nacked', (receipts) => this.#run(settle.NACKS, { queue, receipts, nack }))
   }
 
   async extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<Queue.Extended> {
-    const visibilityMs = check.checkedExtend(options)
-    return this.#settle(queue, messages, 'extended', (receipts) =>
-      this.#run.extensions.add(`${visibilityMs} ${queue}`, { queue, receipts, visibilityMs }, receipts.length),
-    )
+    const extend = { queue, visibilityMs: check.checkedExtend(options) }
+    return this.#settle(queue, messages, 'extended', (receipts) => this.#run(settle.EXTENDS, { ...extend, receipts }))
   }
 
   async #settle<Done extends string>(
@@ -129,8 +129,7 @@ export class QueueRepository implements Queue.Queues {
     done: Done,
     run: (receipts: readonly Receipt[]) => Promise<settle.SettledReceipts>,
   ): Promise<settle.SettleOutcome<Done>> {
-    const handles = check.checkedHandles(queue, messages)
-    const named = await settle.readHandles(this.#session, this.#memory, queue, handles)
+    const named = await settle.readHandles(this.#session, this.#memory, queue, check.checkedHandles(queue, messages))
     const receipts = settle.validOf(named)
     return settle.outcomeOf(named, receipts.length === 0 ? new Set() : await run(receipts), done)
   }
@@ -203,7 +202,7 @@ export class QueueRepository implements Queue.Queues {
     const ensured =
       named === null
         ? await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))
-        : asQueue({ ...queueOf(named.head, named.deadLetterQueue), created: false })
+        : QUEUE.of({ ...queueOf(named.head, named.deadLetterQueue), created: false })
     warnOfOthers('queue', queue, ensured, settings)
     return ensured
   }
@@ -248,6 +247,6 @@ export class QueueRepository implements Queue.Queues {
 
   async #statusOf({ head, deadLetterQueue, isDeadLetterQueue }: queues.NamedHead): Promise<Queue.QueueStatus> {
     const totals = await this.#session.read((reader) => this.#memory.totalsOf(reader, head))
-    return asQueueStatus({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals })
+    return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals })
   }
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Engine, Parameter, Row } from '../../database/engine'
 import type { Tables } from '../../database/tables'
-import { asPeeked, MessageResult } from '../../results/queues'
+import { MESSAGE, PEEKED_MESSAGE } from '../../fields/answers-queues'
 import { JsonText } from '../../shared/json'
 import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from '../../shared/queue-types'
 import { chunksBySize } from '../chunks'
@@ -186,23 +186,23 @@ export function claimedOf(row: Row): ClaimedRow {
 }
 
 export function messageOf({ id: queueId, maxReceives }: QueueHead, row: ClaimedRow, { bodies }: BodyOptions): Message {
-  return new MessageResult(
-    row.id,
-    bodyOf(row.body, bodies),
-    row.receiveCount,
-    handleOf(queueId, row.id, row.receipt),
-    new Date(row.sentAtMs),
-    row.firstReceivedAt,
-    new Date(row.receivedAtMs),
-    row.deadAt,
-    row.deadReceiveCount,
-    new Date(row.visibleAtMs),
-    limitOf(row.maxReceives ?? maxReceives),
-    row.lastError,
-    row.messageGroup,
-    row.priority,
-    attributesOf(row.attributes),
-  )
+  return MESSAGE.make({
+    id: row.id,
+    body: bodyOf(row.body, bodies),
+    receiveCount: row.receiveCount,
+    receiptHandle: handleOf(queueId, row.id, row.receipt),
+    sentAt: new Date(row.sentAtMs),
+    receivedAt: new Date(row.receivedAtMs),
+    visibleAt: new Date(row.visibleAtMs),
+    maxReceives: limitOf(row.maxReceives ?? maxReceives),
+    firstReceivedAt: row.firstReceivedAt,
+    deadAt: row.deadAt,
+    deadReceiveCount: row.deadReceiveCount,
+    lastError: row.lastError,
+    messageGroup: row.messageGroup,
+    priority: row.priority,
+    attributes: attributesOf(row.attributes),
+  })
 }
 
 /** The attributes that were sent; none for a message without any. */
@@ -231,7 +231,7 @@ export function peekedOf(
   limit: number,
   { bodies }: { bodies?: BodyForm },
 ): PeekedMessage {
-  return asPeeked({
+  return PEEKED_MESSAGE.of({
     id: BigInt(row.id as string),
     state,
     body: bodyOf(row.body as string, bodies),

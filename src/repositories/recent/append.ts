@@ -5,11 +5,12 @@
  * Baron Schwartz, "How to implement a queue in SQL". Theirs takes MAX(id) + 1 inside the REPLACE, which loses appends
  * or deadlocks under concurrency (docs/decisions/0001); here the number comes from the head row, locked first.
  */
-import type { Parameter, Row, Tx } from '../../database/engine'
-import { type Fault, invalidInput, RecentnError } from '../../shared/errors'
+import type { Parameter, Reader, Row, Tx } from '../../database/engine'
+import { type Fault, invalidInput, type RecentnError } from '../../shared/errors'
 import type { Mode } from '../../shared/group-types'
-import type { Writer } from '../writers'
+import { type BatchRun, committing } from '../runners'
 import { type BatchHeads, layOut, lockAndTake, lockBatch, modesInForce, saveBatch } from './batch-heads'
+import { lockedGroups } from './heads'
 import type { GroupMemory } from './memory'
 import type { NewItemRow, Ring } from './ring'
 import { remember, ringsFor, windowsOf } from './rings'
@@ -25,39 +26,58 @@ const ROW_UNITS = 80
 const ITEM_COLUMNS = ['group_key', 'slot', 'id', 'created_at_ms', 'member', 'payload', 'occurred_at_ms', 'event_id']
 const REQUIRED_COLUMNS = 4
 
-/**
- * Appends in the order given, creating groups that do not exist; all or nothing with the transaction.
- * Throws `sequence_exhausted`, and `invalid_input` for an item without member in a `distinct` group (at `/3/member`
- * for the fourth).
- */
-export async function appendItems(tx: Tx, memory: GroupMemory, items: readonly NewItemRow[]): Promise<Appended[]> {
-  const groups = items.map(({ group }) => group)
-  const [outcome] = await appendTo(tx, memory, await lockBatch(tx, memory.policies, groups), [items], null)
-  if (outcome instanceof RecentnError) throw outcome
-  return outcome as Appended[]
+/** What appends commit together: requests for groups of one name, by their first items, keep their order. */
+export const APPENDS = committing<GroupMemory, AppendRequest, readonly Appended[]>({
+  what: 'appends',
+  keyOf: ([first]) => (first as NewItemRow).group,
+  sizeOf: (items) => ({ items: items.length, bytes: unitsOf(items) }),
+  run: appendBatch,
+  heldLocks: heldGroups,
+})
+
+/** Checked items of one caller, all or nothing. */
+type AppendRequest = readonly NewItemRow[]
+
+function unitsOf(items: AppendRequest): number {
+  let units = 0
+  for (const { payload, group } of items) units += group.length + (payload?.length ?? 0)
+  return units
 }
 
 /**
- * Appends the requests of many callers in the order given. A request that is refused stores nothing and takes no id.
- * Unless `isCareful` it throws `FewIdsLeft` when a group comes near its last id; otherwise `sequence_exhausted` when one
- * request goes beyond it. Then the transaction must be rolled back, and the requests run carefully, in smaller batches.
+ * Appends in the order given, creating groups that do not exist. A request that is refused stores nothing and takes no id:
+ * `invalid_input` for an item without member in a `distinct` group (at `/3/member` for the fourth).
+ * Throws `sequence_exhausted` when one request goes beyond the last id; a batch that is not careful throws `FewIdsLeft` when
+ * a group comes near it. Then the transaction must be rolled back, and the requests run carefully, in smaller batches.
  */
-export async function appendBatch(
+async function appendBatch(
   tx: Tx,
   memory: GroupMemory,
-  requests: readonly (readonly NewItemRow[])[],
-  { writer, isCareful }: { writer: Writer; isCareful: boolean },
+  requests: readonly AppendRequest[],
+  batch?: BatchRun,
 ): Promise<(Appended[] | RecentnError)[]> {
   const counts = new Map<string, number>()
   for (const items of requests) {
     for (const { group } of items) counts.set(group, (counts.get(group) ?? 0) + 1)
   }
+  if (batch === undefined) {
+    memory.changes(tx, [...counts.keys()])
+    return await appendTo(tx, memory, await lockBatch(tx, memory.policies, counts.keys()), requests, null)
+  }
+  memory.appendsTo(tx, counts.keys())
+  const { writer, isCareful } = batch
   // A careful run relies on nothing that is remembered.
   if (isCareful) memory.windows.forget(counts.keys())
-  const batch = isCareful
+  const heads = isCareful
     ? await lockBatch(tx, memory.policies, counts.keys(), writer)
     : await lockAndTake(tx, memory.policies, counts, writer)
-  return await appendTo(tx, memory, batch, requests, memory.windows)
+  return await appendTo(tx, memory, heads, requests, memory.windows)
+}
+
+/** For each request a group whose head another transaction holds, or null. */
+async function heldGroups(reader: Reader, requests: readonly AppendRequest[]): Promise<(string | null)[]> {
+  const held = await lockedGroups(reader, new Set(requests.flatMap((items) => items.map(({ group }) => group))))
+  return requests.map((items) => items.find(({ group }) => held.has(group))?.group ?? null)
 }
 
 /**
@@ -68,7 +88,7 @@ async function appendTo(
   tx: Tx,
   memory: GroupMemory,
   batch: BatchHeads,
-  requests: readonly (readonly NewItemRow[])[],
+  requests: readonly AppendRequest[],
   windows: Windows | null,
 ): Promise<(Appended[] | RecentnError)[]> {
   const { heads, stale, created } = batch

@@ -2,6 +2,7 @@
 
 import { addFaults, argumentFaults, faultsOf, Judged, type Rules, refuse } from '../../fields/field'
 import * as fields from '../../fields/groups'
+import { maxBytesOf } from '../../fields/options'
 import { ID, MAX_BATCH, MAX_PAYLOAD_BYTES, nameFault, nameFaults, TIME } from '../../fields/rules'
 import { type Fault, invalidInput } from '../../shared/errors'
 import type {
@@ -15,7 +16,8 @@ import type {
   RecentOptions,
   WatchOptions,
 } from '../../shared/group-types'
-import { jsonTextOf, sureText } from '../../shared/json'
+import { jsonTextOf } from '../../shared/json'
+import { sureText } from '../../shared/json-faults'
 import { givenOf, ifTagFaults } from '../settings'
 import type { ReadRequest } from './page'
 import type { PolicyRow } from './policies'
@@ -102,7 +104,8 @@ export function checkedReads(groups: readonly string[], options: RecentOptions):
     throw invalidInput([{ parameter: 'group', detail: `must be 1 to ${fields.MAX_GROUPS} groups` }])
   }
   refuse([...groups.flatMap((group) => nameFaults('group', group)), ...faultsOf(options, fields.RECENT_RULES)])
-  return groups.map((group) => ({ ...options, group, limit: options.limit ?? fields.RECENT_LIMIT.default }))
+  const { limit = fields.RECENT_LIMIT.default } = options
+  return groups.map((group) => ({ ...options, group, limit, maxBytes: maxBytesOf(options) }))
 }
 
 export function checkWatch(group: unknown, options: WatchOptions): void {

@@ -4,7 +4,7 @@
  * Invariant: the head of a group says how its items are laid out, so both change in one transaction, under the head's lock.
  */
 import type { Reader, Tx } from '../../database/engine'
-import { asGroup } from '../../results/groups'
+import { GROUP } from '../../fields/answers-groups'
 import { RecentnError } from '../../shared/errors'
 import type { Group, GroupChanges, GroupPage, IfTag, OwnSettings } from '../../shared/group-types'
 import { nameRange } from '../name-range'
@@ -17,7 +17,7 @@ import { visible } from './window'
 
 function groupOf(head: Head, set: PolicySet): Group {
   const { group, lastId, createdAtMs } = head
-  return asGroup({
+  return GROUP.of({
     group,
     ...set.settingsOf(group, head.own),
     own: given(head.own),

@@ -86,7 +86,7 @@ const BARE_ITEM_BYTES = 2048
 
 /** Whether the pages of one caller may exceed `maxBytes`; of many pages, whether they may take more than a process can spare. */
 export function mayBeTooLarge(requests: readonly ReadRequest[]): boolean {
-  const [{ limit, maxBytes = Number.POSITIVE_INFINITY, payloads }] = requests as [ReadRequest]
+  const [{ limit, maxBytes, payloads }] = requests as [ReadRequest]
   const page = limit * (payloads === 'none' ? BARE_ITEM_BYTES : MAX_PAYLOAD_BYTES)
   return requests.length * page > (requests.length === 1 ? maxBytes : maxBytes * MANY_FACTOR) || page > maxBytes
 }

@@ -3,7 +3,7 @@
  * of an item and its decoder. The payload, which may contain the separator, is the last field. No statements, no locks.
  */
 import type { Row } from '../../database/engine'
-import { ItemResult } from '../../results/groups'
+import { ITEM } from '../../fields/answers-groups'
 import type { Item, PayloadForm } from '../../shared/group-types'
 import { JsonText } from '../../shared/json'
 import { HEAD_MARK, headOf, type ItemRow, type Occupant, orEmpty, SEPARATOR, type SeenHead } from './rows'
@@ -122,14 +122,14 @@ export function itemOfLine({ group, slot, id, text, rest }: ItemLine, payloads: 
   const eventEnd = text.indexOf('\n', memberEnd + 1)
   // Another caller of the same statement may want payloads.
   const payload = payloads === 'none' ? '' : text.slice(eventEnd + 1)
-  return new ItemResult(
+  return ITEM.make({
     group,
-    BigInt(id),
+    id: BigInt(id),
     slot,
-    text.slice(occurredEnd + 1, memberEnd) || null,
-    payload === '' ? null : payloads === 'text' ? new JsonText(payload) : JSON.parse(payload),
-    occurredEnd === createdEnd + 1 ? null : new Date(Number(text.slice(createdEnd + 1, occurredEnd))),
-    text.slice(memberEnd + 1, eventEnd) || null,
-    new Date(Number(text.slice(rest, createdEnd))),
-  )
+    member: text.slice(occurredEnd + 1, memberEnd) || null,
+    payload: payload === '' ? null : payloads === 'text' ? new JsonText(payload) : JSON.parse(payload),
+    occurredAt: occurredEnd === createdEnd + 1 ? null : new Date(Number(text.slice(createdEnd + 1, occurredEnd))),
+    eventId: text.slice(memberEnd + 1, eventEnd) || null,
+    createdAt: new Date(Number(text.slice(rest, createdEnd))),
+  })
 }

@@ -3,10 +3,13 @@
  * no other member's items are read. Takes no lock.
  */
 import type { Parameter, Reader, Row } from '../../database/engine'
+import { maxBytesOf } from '../../fields/options'
 import { idTextFault, MAX_TIME_MS, nameFault } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'
 import type { MemberItems, MemberOptions } from '../../shared/group-types'
 import { nameRange } from '../name-range'
+import type { Runnable } from '../runners'
+import type { GroupMemory } from './memory'
 import type { PolicyCache, PolicySet } from './policies'
 import {
   headOf,
@@ -62,12 +65,18 @@ export const selectMemberSql = (
   'ORDER BY i.created_at_ms DESC, i.group_key DESC, i.id DESC LIMIT ?'
 
 /** The member's items that are in their windows, newest first. */
-export async function memberItems(
-  reader: Reader,
-  policies: PolicyCache,
-  member: string,
-  { limit, prefix = '', before, payloads, maxBytes = Number.POSITIVE_INFINITY }: MemberOptions & { limit: number },
-): Promise<MemberItems> {
+export const MEMBER_ITEMS: Runnable<GroupMemory, MemberRequest, MemberItems> = {
+  alone: (session, { policies }, request) => session.read((reader) => memberItems(reader, policies, request)),
+}
+
+interface MemberRequest extends MemberOptions {
+  member: string
+  limit: number
+}
+
+async function memberItems(reader: Reader, policies: PolicyCache, request: MemberRequest): Promise<MemberItems> {
+  const { member, limit, prefix = '', before, payloads } = request
+  const maxBytes = maxBytesOf(request)
   const items: ItemRow[] = []
   const groups = groupsIn(prefix)
   let place = before === undefined ? null : placeOf(before)

@@ -1,6 +1,6 @@
 /** A page of a group's newest items, and its tag. No statements, no locks. */
 import { createHash } from 'node:crypto'
-import { asRecent } from '../../results/groups'
+import { RECENT } from '../../fields/answers-groups'
 import type { Item, Recent, RecentOptions, Settings } from '../../shared/group-types'
 import type { PolicySet } from './policies'
 import type { SeenHead } from './rows'
@@ -9,6 +9,7 @@ import type { SeenHead } from './rows'
 export interface ReadRequest extends RecentOptions {
   group: string
   limit: number
+  maxBytes: number
   /** The caller has the page with this tag: if that is still the page, the answer is null. */
   unlessTag?: string | undefined
 }
@@ -33,7 +34,7 @@ export function pageFrom(
   const tag = isCut || settings.ttlSeconds !== null ? `${base}.${hashOf(items, nextBefore)}` : base
   if (tag === unlessTag) return null
   const { capacity, mode } = settings
-  return asRecent({ group: head.group, capacity, mode, totalAppended: head.lastId + 1n, items, nextBefore, tag })
+  return RECENT.of({ group: head.group, capacity, mode, totalAppended: head.lastId + 1n, items, nextBefore, tag })
 }
 
 export function emptyPage(set: PolicySet, { group, unlessTag }: ReadRequest): Recent | null {
@@ -42,7 +43,7 @@ export function emptyPage(set: PolicySet, { group, unlessTag }: ReadRequest): Re
   const tag = `none.${settingsTag(settings)}`
   return tag === unlessTag
     ? null
-    : asRecent({ group, capacity, mode, totalAppended: 0n, items: [], nextBefore: null, tag })
+    : RECENT.of({ group, capacity, mode, totalAppended: 0n, items: [], nextBefore: null, tag })
 }
 
 /**

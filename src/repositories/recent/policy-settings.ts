@@ -3,8 +3,8 @@
  * and raises the epoch first.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
+import { POLICY } from '../../fields/answers-groups'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
-import { asPolicy } from '../../results/groups'
 import { RecentnError } from '../../shared/errors'
 import type { IfTag, Policies, Policy } from '../../shared/group-types'
 import { nameRange } from '../name-range'
@@ -50,7 +50,7 @@ export function policiesOn(session: Session, memory: GroupMemory): Policies {
       const ensured =
         there === null
           ? await write((tx) => changePolicy(tx, prefix, {}, (before) => before ?? policy))
-          : asPolicy({ ...shown(there), created: false })
+          : POLICY.of({ ...shown(there), created: false })
       warnOfOthers('policy', prefix, ensured, settings)
       return ensured
     },
@@ -72,7 +72,7 @@ export function policiesOn(session: Session, memory: GroupMemory): Policies {
 
 function shown({ prefix, capacity, mode, ttlSeconds, forgetEmptySeconds }: PolicyRow): Policy {
   const settings = { capacity, mode, ttlSeconds, forgetEmptySeconds }
-  return asPolicy({ prefix, ...settings, tag: settingsTag(Object.values(settings)) })
+  return POLICY.of({ prefix, ...settings, tag: settingsTag(Object.values(settings)) })
 }
 
 async function readPolicy(reader: Reader, prefix: string, lock = ''): Promise<PolicyRow | null> {
@@ -102,7 +102,7 @@ async function changePolicy(
     await tx.later(upsert.sql, upsert.parameters)
     await beginRollout(tx, prefix)
   }
-  return asPolicy({ ...shown(policy), created: before === null })
+  return POLICY.of({ ...shown(policy), created: before === null })
 }
 
 /** False when there was none. */

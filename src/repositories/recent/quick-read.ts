@@ -8,6 +8,7 @@
 import type { Reader, Session, Statement } from '../../database/engine'
 import { isPassing } from '../../shared/errors'
 import type { Recent, Settings } from '../../shared/group-types'
+import { merging } from '../runners'
 import { HEAD_ALONE, hasQuickPages, isSame, type Layouts, MEDIUM, NEWEST, SMALL, slotsFor, WHOLE } from './layouts'
 import {
   BARE_ITEM_LINE,
@@ -119,19 +120,33 @@ export interface ReadMemory {
   windows: Windows | null
 }
 
-/** The quick reads of a store: an outcome for each call, of one statement. */
-export function readsOf(session: Session, memory: GroupMemory) {
-  return {
-    run: async (calls: readonly ReadCall[]) => {
-      try {
-        return await session.read((reader) => readQuickly(reader, memory, calls))
-      } catch (error) {
-        // The database may come back as an older copy of itself, whose next versions have been given before.
-        if (isPassing(error)) memory.windows.clear()
-        throw error
-      }
-    },
-    again: (call: ReadCall, outcome: QuickOutcome) => (outcome === 'again' ? { ...call, again: true } : undefined),
+const IS_LONG = Promise.resolve<QuickOutcome>('alone')
+
+/** All quick reads of a store share statements. In a transaction, and without a store, each call is a long read. */
+export const QUICK_READS = {
+  ...merging<GroupMemory, ReadCall, QuickOutcome>({
+    what: 'reads',
+    sizeOf: ({ requests }) => requests.length,
+    // More groups gain nothing, and by 200 the servers begin to plan by guesses.
+    maxBatchSize: 100,
+    startsAtOnce: true,
+    run: readTogether,
+    again: (call, outcome) => (outcome === 'again' ? { ...call, again: true } : undefined),
+  }),
+  alone: () => IS_LONG,
+}
+
+async function readTogether(
+  session: Session,
+  memory: GroupMemory,
+  calls: readonly ReadCall[],
+): Promise<QuickOutcome[]> {
+  try {
+    return await session.read((reader) => readQuickly(reader, memory, calls))
+  } catch (error) {
+    // The database may come back as an older copy of itself, whose next versions have been given before.
+    if (isPassing(error)) memory.windows.clear()
+    throw error
   }
 }
 

@@ -8,6 +8,7 @@
  */
 import type { Reader, Statement } from '../../database/engine'
 import type { Recent, Settings } from '../../shared/group-types'
+import type { Runnable } from '../runners'
 import { areShownWhole, isQuick, isSame, type Layouts, mayBeTooLarge } from './layouts'
 import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, itemOfLine, newestFirst, type Snapshot, snapshotOf } from './lines'
 import type { GroupMemory } from './memory'
@@ -16,8 +17,13 @@ import type { PolicyCache, PolicySet } from './policies'
 import { readQuickly, wholePlan } from './quick-read'
 import { FRAME_BYTES, headText, type ReadFacts } from './rows'
 
+/** Reads that may take long. */
+export const LONG_READS: Runnable<GroupMemory, readonly ReadRequest[], (Recent | null)[]> = {
+  alone: (session, memory, requests) => session.read((reader) => readRecent(reader, memory, requests)),
+}
+
 /** The newest items of each request, in the order asked; null where a page still has the tag that the caller has. */
-export async function readRecent(
+async function readRecent(
   reader: Reader,
   { policies, layouts }: GroupMemory,
   requests: readonly ReadRequest[],

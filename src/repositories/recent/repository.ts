@@ -3,92 +3,73 @@
  * It owns recentn_groups, recentn_items and the policy tables; the head row of a group is the lock of all that is in it.
  */
 import type { DataSource, EntityManager } from 'typeorm'
+import { sessionOf } from '../../database/attached/attach'
 import type { Session, Tx } from '../../database/engine'
-import { sessionOf } from '../../database/session'
 import { MEMBER_RULES } from '../../fields/groups'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'
 import type * as Recent from '../../shared/group-types'
+import type { Form, PayloadAs } from '../../shared/types'
+import { alone, type Runnable, type Runner } from '../runners'
 import { warnOfOthers } from '../settings'
-import { appendItems } from './append'
+import { APPENDS } from './append'
 import * as check from './check'
 import { eraseMember } from './erasure'
 import * as groups from './groups'
 import { readItem } from './item'
 import { isQuick } from './layouts'
-import { memberItems } from './members'
+import { MEMBER_ITEMS } from './members'
 import { GroupMemory } from './memory'
 import type { ReadRequest } from './page'
 import { policiesOn } from './policy-settings'
-import { readRecent } from './read'
-import type { NewItemRow } from './ring'
+import { QUICK_READS } from './quick-read'
+import { LONG_READS } from './read'
 import { type Appended, appendedItemOf } from './rows'
-import type { AppendCaller, GroupRunners } from './runners'
 
 export class RecentRepository implements Recent.Groups {
   readonly #session: Session
   readonly #memory: GroupMemory
-  readonly #runners: GroupRunners | null
+  readonly #runner: Runner<GroupMemory>
   /** On the same session and memory: a group follows the policies that its transaction has changed. */
   readonly policies: Recent.Policies
 
   /**
-   * On a DataSource each call is a transaction of its own; on an EntityManager it is part of that manager's. Without
-   * `runners` each operation runs by itself.
+   * On a DataSource each call is a transaction of its own; on an EntityManager it is part of that manager's. Without a
+   * `runner` each operation runs by itself.
    */
-  constructor(
-    source: DataSource | EntityManager | Session,
-    memory = new GroupMemory(),
-    runners: GroupRunners | null = null,
-  ) {
+  constructor(source: DataSource | EntityManager | Session, memory = new GroupMemory(), runner?: Runner<GroupMemory>) {
     this.#session = sessionOf(source)
     this.#memory = this.#session.inTransaction ? memory.forTransaction() : memory
-    this.#runners = runners
+    this.#runner = runner ?? alone(this.#session, this.#memory)
     this.policies = policiesOn(this.#session, this.#memory)
   }
 
-  append<Payload = unknown>(
+  append<Payload = unknown, Asked extends Form = 'value'>(
     group: string,
     item: Recent.NewItem<NoInfer<Payload>> = {},
-    options?: Recent.PayloadOptions,
-  ): Promise<Recent.AppendedItem<Payload>> {
-    return new Promise((resolve, reject) => {
+    options?: Recent.PayloadOptions<Asked>,
+  ): Promise<Recent.AppendedItem<PayloadAs<Payload, Asked>>> {
+    return new Promise<Recent.AppendedItem>((resolve, reject) => {
       const row = check.checkedItem(group, item)
       const { payloads } = check.checkedPayloads(options)
-      this.#append([row], {
-        resolve: ([one]) => resolve(appendedItemOf(one as Appended, payloads) as Recent.AppendedItem<Payload>),
+      // One promise an append: the caller makes its item of what was committed.
+      this.#runner.hand(APPENDS, [row], {
+        resolve: ([one]) => resolve(appendedItemOf(one as Appended, payloads)),
         reject: (error) => reject(atTheItem(error)),
       })
-    })
+    }) as Promise<Recent.AppendedItem<PayloadAs<Payload, Asked>>>
   }
 
-  appendMany<Payload = unknown>(
+  appendMany<Payload = unknown, Asked extends Form = 'value'>(
     items: readonly Recent.NewGroupItem<NoInfer<Payload>>[],
-    options?: Recent.PayloadOptions,
-  ): Promise<Recent.AppendedItem<Payload>[]> {
+    options?: Recent.PayloadOptions<Asked>,
+  ): Promise<Recent.AppendedItem<PayloadAs<Payload, Asked>>[]> {
     return new Promise((resolve, reject) => {
       const rows = check.checkedItems(items)
       const { payloads } = check.checkedPayloads(options)
-      const itemOf = (one: Appended) => appendedItemOf(one, payloads) as Recent.AppendedItem<Payload>
-      this.#append(rows, { resolve: (appended) => resolve(appended.map(itemOf)), reject })
+      const itemOf = (one: Appended) => appendedItemOf(one, payloads) as Recent.AppendedItem<PayloadAs<Payload, Asked>>
+      this.#runner.hand(APPENDS, rows, { resolve: (appended) => resolve(appended.map(itemOf)), reject })
     })
-  }
-
-  /**
-   * Appends checked rows, all or nothing. Each caller makes the items of what was committed by itself, in `resolve`: a
-   * payload that does not parse fails no other. One promise an append, that of its caller.
-   */
-  #append(rows: readonly NewItemRow[], caller: AppendCaller): void {
-    if (this.#runners !== null) {
-      const size = { items: rows.length, bytes: textsOf(rows) }
-      this.#runners.appends.hand((rows[0] as NewItemRow).group, rows, size, caller)
-    } else {
-      const appended = this.#write(
-        rows.map(({ group }) => group),
-        (tx) => appendItems(tx, this.#memory, rows),
-      )
-      appended.then((some) => caller.resolve(some)).catch((error) => caller.reject(error))
-    }
   }
 
   /** One transaction that changes these groups. */
@@ -99,43 +80,41 @@ export class RecentRepository implements Recent.Groups {
     })
   }
 
-  async recent<Payload = unknown>(group: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent<Payload>> {
+  async recent<Payload = unknown, Asked extends Recent.PayloadForm = 'value'>(
+    group: string,
+    options: Recent.RecentOptions<Asked> = {},
+  ): Promise<Recent.Recent<PayloadAs<Payload, Asked>>> {
     const [page] = await this.#read(check.checkedReads([group], options))
-    return page as Recent.Recent<Payload>
+    return page as Recent.Recent<PayloadAs<Payload, Asked>>
   }
 
-  async recentIfChanged<Payload = unknown>(
+  async recentIfChanged<Payload = unknown, Asked extends Recent.PayloadForm = 'value'>(
     group: string,
     tag: string,
-    options: Recent.RecentOptions = {},
-  ): Promise<Recent.Recent<Payload> | null> {
+    options: Recent.RecentOptions<Asked> = {},
+  ): Promise<Recent.Recent<PayloadAs<Payload, Asked>> | null> {
     const unlessTag = check.checkedTag(tag)
     const requests = check.checkedReads([group], options).map((request) => ({ ...request, unlessTag }))
     const [page] = await this.#read(requests)
-    return page as Recent.Recent<Payload> | null
+    return page as Recent.Recent<PayloadAs<Payload, Asked>> | null
   }
 
-  async recentMany<Payload = unknown>(
+  async recentMany<Payload = unknown, Asked extends Recent.PayloadForm = 'value'>(
     groups: readonly string[],
-    options: Omit<Recent.RecentOptions, 'before'> = {},
-  ): Promise<Recent.Recent<Payload>[]> {
-    return (await this.#read(check.checkedReads(groups, options))) as Recent.Recent<Payload>[]
+    options: Omit<Recent.RecentOptions<Asked>, 'before'> = {},
+  ): Promise<Recent.Recent<PayloadAs<Payload, Asked>>[]> {
+    return (await this.#read(check.checkedReads(groups, options))) as Recent.Recent<PayloadAs<Payload, Asked>>[]
   }
 
   /** The pages of checked requests, all at one moment; null where a page still has the tag that the caller has. */
   async #read(requests: readonly ReadRequest[]): Promise<(Recent.Recent | null)[]> {
-    const read = () => this.#session.read((reader) => readRecent(reader, this.#memory, requests))
-    if (this.#runners === null) return read()
     const call = { requests, again: false }
-    const outcome = isQuick(this.#memory.layouts, call)
-      ? await this.#runners.reads.add('', call, requests.length)
-      : 'alone'
-    return typeof outcome === 'object' ? outcome : this.#inTurn(read)
+    const outcome = isQuick(this.#memory.layouts, call) ? await this.#run(QUICK_READS, call) : 'alone'
+    return typeof outcome === 'object' ? outcome : this.#run(LONG_READS, requests)
   }
 
-  /** A long read when it is its turn. */
-  #inTurn<T>(read: () => Promise<T>): Promise<T> {
-    return this.#runners ? (this.#runners.longReads.add('', read, 1) as Promise<T>) : read()
+  #run<Request, Result>(operation: Runnable<GroupMemory, Request, Result>, request: Request): Promise<Result> {
+    return new Promise((resolve, reject) => this.#runner.hand(operation, request, { resolve, reject }))
   }
 
   async item<Payload = unknown>(
@@ -206,20 +185,13 @@ export class RecentRepository implements Recent.Groups {
   ): Promise<Recent.MemberItems<Payload>> {
     check.checkName('member', member)
     const page = checkedPage(options, MEMBER_RULES)
-    const read = () => this.#session.read((reader) => memberItems(reader, this.#memory.policies, member, page))
-    return (await this.#inTurn(read)) as Recent.MemberItems<Payload>
+    return (await this.#run(MEMBER_ITEMS, { member, ...page })) as Recent.MemberItems<Payload>
   }
 
   async eraseMember(member: string, options: { prefix?: string | undefined } = {}): Promise<{ deleted: number }> {
     const prefix = check.checkedErasure(member, options)
     return { deleted: await eraseMember(this.#session, this.#memory, member, prefix) }
   }
-}
-
-function textsOf(rows: readonly NewItemRow[]): number {
-  let units = 0
-  for (const { payload, group } of rows) units += group.length + (payload?.length ?? 0)
-  return units
 }
 
 /** A fault at `/0/member` of a list of one is at `/member` of the one. */

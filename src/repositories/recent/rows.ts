@@ -7,9 +7,10 @@
  * separator is a control character, which no name may contain. An empty field is NULL: no name is empty.
  */
 import type { Engine, Parameter, Reader, Row } from '../../database/engine'
-import { AppendedResult, ItemResult } from '../../results/groups'
+import { APPENDED_ITEM, ITEM } from '../../fields/answers-groups'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from '../../shared/group-types'
-import { JsonText, jsonBytes } from '../../shared/json'
+import { JsonText } from '../../shared/json'
+import { jsonBytes } from '../../shared/json-faults'
 
 /** What a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
@@ -164,9 +165,14 @@ export function itemRowOf(group: string, row: Row): ItemRow {
 
 /** The item as callers see it. */
 export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {
+  return ITEM.make(shown(row, payloads))
+}
+
+function shown(row: ItemRow, payloads: PayloadForm): Item {
   const { group, id, slot, member, eventId } = row
+  const payload = payloadOf(row, payloads)
   const createdAt = new Date(row.createdAtMs)
-  return new ItemResult(group, id, slot, member, payloadOf(row, payloads), occurredAtOf(row), eventId, createdAt)
+  return { group, id, slot, member, payload, occurredAt: occurredAtOf(row), eventId, createdAt }
 }
 
 function payloadOf({ payload }: ItemRow, payloads: PayloadForm): unknown {
@@ -188,8 +194,5 @@ export function itemBytes({ group, member, eventId, payload }: ItemRow): number 
 
 /** An appended item as its caller sees it. */
 export function appendedItemOf({ row, appended }: Appended, payloads: PayloadForm = 'value'): AppendedItem {
-  const { group, id, slot, member, eventId } = row
-  const createdAt = new Date(row.createdAtMs)
-  const payload = payloadOf(row, payloads)
-  return new AppendedResult(group, id, slot, member, payload, occurredAtOf(row), eventId, createdAt, appended)
+  return APPENDED_ITEM.make({ ...shown(row, payloads), appended })
 }

@@ -10,7 +10,7 @@ import type {
   ScheduleOptions,
   Schedules,
 } from '../../shared/schedule-types'
-import type { IfTag } from '../../shared/types'
+import type { As, Form, IfTag } from '../../shared/types'
 import type { QueueMemory } from '../queues/memory'
 import { givenOf, warnOfOthers } from '../settings'
 import { checkChanges, checkedDefinition, checkSchedule, type ScheduledSend } from './check'
@@ -30,27 +30,39 @@ export function schedulesOn(session: Session, memory: QueueMemory): Schedules {
       const row = await session.read((reader) => readSchedule(reader, name))
       return row && (shownSchedule(row, options.bodies) as Schedule<Body>)
     },
-    async put<Body>(name: string, definition: ScheduleDefinition<Body>, options: IfTag & ScheduleOptions = {}) {
+    async put<Body, Asked extends Form>(
+      name: string,
+      definition: ScheduleDefinition<NoInfer<Body>>,
+      options: IfTag & ScheduleOptions<Asked> = {},
+    ) {
       const given = checkedDefinition(name, definition, options)
       const { row, created } = await change(name, options, () => given)
-      return Object.assign(shownSchedule(row, options.bodies) as Schedule<Body>, { created })
+      return Object.assign(shownSchedule(row, options.bodies) as Schedule<As<Body, Asked>>, { created })
     },
-    async update<Body>(name: string, changes: ScheduleChanges<Body>, options: IfTag & ScheduleOptions = {}) {
+    async update<Body, Asked extends Form>(
+      name: string,
+      changes: ScheduleChanges<NoInfer<Body>>,
+      options: IfTag & ScheduleOptions<Asked> = {},
+    ) {
       checkChanges(name, changes, options)
       const { row } = await change(name, options, (before) => {
         if (before === null) throw new RecentnError('schedule_not_found')
         return checkedDefinition(name, merged(before, changes), {})
       })
-      return shownSchedule(row, options.bodies) as Schedule<Body>
+      return shownSchedule(row, options.bodies) as Schedule<As<Body, Asked>>
     },
-    async ensure<Body>(name: string, definition: ScheduleDefinition<Body>, options: ScheduleOptions = {}) {
+    async ensure<Body, Asked extends Form>(
+      name: string,
+      definition: ScheduleDefinition<NoInfer<Body>>,
+      options: ScheduleOptions<Asked> = {},
+    ) {
       const given = checkedDefinition(name, definition, options)
       // A plain read takes no lock. In a transaction it may show an old snapshot.
       const there = session.inTransaction ? null : await session.read((reader) => readSchedule(reader, name))
       const { row, created } =
         there === null ? await change(name, {}, (before) => before ?? given) : { row: there, created: false }
       warnOfOthers('schedule', name, definitionOf(row), definitionOf({ ...row, ...given }))
-      return Object.assign(shownSchedule(row, options.bodies) as Schedule<Body>, { created })
+      return Object.assign(shownSchedule(row, options.bodies) as Schedule<As<Body, Asked>>, { created })
     },
     async drop(name) {
       checkSchedule(name)

@@ -1,7 +1,7 @@
 /** The rows of recentn_schedules: their columns, and what callers get of them. */
 import type { Reader, Row } from '../../database/engine'
+import { LISTED_SCHEDULE, SCHEDULE } from '../../fields/answers-schedules'
 import type { MissedTicks, Timing } from '../../fields/ticks'
-import { asListedSchedule, asSchedule } from '../../results/schedules'
 import { JsonText } from '../../shared/json'
 import type { ListedSchedule, Schedule, ScheduleDefinition } from '../../shared/schedule-types'
 import { limitOf } from '../queues/heads'
@@ -76,11 +76,11 @@ function messageIn(row: Row): MessageToSend {
 }
 
 export function shownSchedule(row: ScheduleRow, bodies?: 'value' | 'text'): Schedule {
-  return asSchedule({ ...listedFields(row), body: bodyOf(row.message.body, bodies) })
+  return SCHEDULE.of({ ...listedFields(row), body: bodyOf(row.message.body, bodies) })
 }
 
 export function shownInList(row: ScheduleRow): ListedSchedule {
-  return asListedSchedule(listedFields(row))
+  return LISTED_SCHEDULE.of(listedFields(row))
 }
 
 /** A schedule that is made again has another tag. */

@@ -2,6 +2,7 @@
 
 import type { Change, ValueOptions } from '../../shared/feed-types'
 import type { ConsumeContext, ConsumeHandlingOptions } from '../../shared/handling-shapes'
+import type { Form } from '../../shared/types'
 
 export type { ConsumeContext }
 
@@ -11,7 +12,9 @@ export type ConsumeHandler<Value = unknown> = (
   context: ConsumeContext,
 ) => Promise<unknown> | unknown
 
-export interface ConsumeOptions<Value = unknown> extends ValueOptions, ConsumeHandlingOptions<Value, Change> {
+export interface ConsumeOptions<Value = unknown, Asked extends Form = Form>
+  extends ValueOptions<Asked>,
+    ConsumeHandlingOptions<Value, Change> {
   /**
    * Where the cursor is kept; default `stored`. With `memory` each start reads the feed from its beginning and then goes on,
    * and the database keeps no consumer: for an index in memory, which each process builds for itself.

@@ -2,7 +2,6 @@
 
 import type { ClaimLimits } from '../../repositories/polls/claims'
 import type { PollPlan } from '../../repositories/polls/plan'
-import { safeText } from '../../shared/error-text'
 import { Faults, guarded } from '../../shared/faults'
 import type { PollSettings } from './options'
 import type { PollOptions } from './types'
@@ -15,7 +14,7 @@ export class PollerFaults<T> extends Faults<T> {
   readonly #onWarning: PollOptions<T>['onWarning']
 
   constructor(name: string, { onError, onWarning }: Pick<PollOptions<T>, 'onError' | 'onWarning'>) {
-    super({ who: 'poller', what: `poll ${name}`, textOf: safeText, onError })
+    super({ who: 'poller', what: `poll ${name}`, onError })
     this.#onWarning = onWarning
   }
 

@@ -6,12 +6,12 @@
  * way: done, to be tried again, failed, given back, or lost.
  */
 
+import { Handlers } from '../../kit/handlers'
 import { Loop } from '../../kit/loop'
 import { movedByTests } from '../../kit/test-time'
 import type { ClaimedRows } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import { RecentnError } from '../../shared/errors'
-import { Handlers } from '../../shared/handlers'
 import { type LeaseFate, Leases } from '../../shared/leases'
 import { CLOCK, delay, outside, performance } from '../../shared/platform'
 import type { PollCounts } from '../../shared/poll-types'

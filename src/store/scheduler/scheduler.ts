@@ -6,8 +6,8 @@
 
 import { Loop } from '../../kit/loop'
 import type { TickRound } from '../../repositories/schedules/tick'
-import { safeMessage, safeText } from '../../shared/error-text'
 import { RecentnError } from '../../shared/errors'
+import { safeMessage, safeText } from '../../shared/safe-text'
 import type { BackgroundWork } from '../types'
 import type { WorkCounts } from '../work-counts'
 

@@ -5,9 +5,9 @@
  * Invariant: `position` is the id up to which the listener has every item that it needs. It only rises, and no item of the window
  * beyond it is left out.
  */
+import { REMOVED, RESET } from '../../fields/answers-groups'
 import { type ItemRow, itemOf } from '../../repositories/recent/rows'
 import type { WatchedWindow } from '../../repositories/recent/watch'
-import { asRemoved, asReset } from '../../results/groups'
 import type { GroupEvent, GroupWatch, WatchOptions } from '../../shared/group-types'
 
 /** Bytes of waiting events from which on no more items are added: about the memory that one listener may cost. */
@@ -79,7 +79,7 @@ export class GroupListener implements GroupWatch {
 
   removed(id: bigint, window: WatchedWindow): void {
     if (this.#waiting.length >= MAX_EVENTS) this.reset(window)
-    else this.#tell({ event: asRemoved({ type: 'removed', id }) }, EVENT_BYTES)
+    else this.#tell({ event: REMOVED.of({ type: 'removed', id }) }, EVENT_BYTES)
   }
 
   /** Replaces the events that wait. */
@@ -88,7 +88,7 @@ export class GroupListener implements GroupWatch {
     this.#bytes = 0
     this.#full = false
     this.position = lastId
-    const event = asReset({ type: 'reset', group, capacity, mode, totalAppended: lastId + 1n })
+    const event = RESET.of({ type: 'reset', group, capacity, mode, totalAppended: lastId + 1n })
     this.#tell({ event }, EVENT_BYTES)
   }
 

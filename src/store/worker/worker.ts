@@ -1,18 +1,18 @@
 /**
- * `store.queues.work`: what a worker of a store has beside the loop of `shared/worker.ts`. It claims ahead of its handlers, gives
+ * `store.queues.work`: what a worker has beside its loop (`loop.ts`). It claims ahead of its handlers, gives
  * back claims whose handlers have not begun, and may receive only when `once` is called.
  */
 
 import { isShared } from '../../kit/admission'
 import { movedByTests } from '../../kit/test-time'
 import { RecentnError } from '../../shared/errors'
-import { InFlight } from '../../shared/in-flight'
 import type { Lease, LeaseFate } from '../../shared/leases'
 import { CLOCK, clearInterval, outside, setInterval } from '../../shared/platform'
 import type { Message, Queues, ReceiveOptions } from '../../shared/queue-types'
 import type { StopOptions } from '../../shared/running'
-import { WorkerLoop, type WorkSource } from '../../shared/worker'
+import { InFlight } from '../../shared/settle-batch'
 import { isClosed, SURROUNDINGS } from '../running'
+import { WorkerLoop, type WorkSource } from './loop'
 import { checkedWork, type WorkSettings } from './options'
 import { Prefetch } from './prefetch'
 import type { Handler, Worker, WorkOptions, WorkResult } from './types'
@@ -42,7 +42,7 @@ export function startWorker(
 
 const isGone = (error: unknown) => error instanceof RecentnError && error.code === 'queue_not_found'
 
-export class QueueWorker extends WorkerLoop<Message> implements Worker {
+export class QueueWorker extends WorkerLoop implements Worker {
   readonly #source: StoreWorkSource
   readonly #settings: WorkSettings
   readonly #prefetch: Prefetch
@@ -58,7 +58,7 @@ export class QueueWorker extends WorkerLoop<Message> implements Worker {
   #once: Promise<WorkResult> | null = null
 
   constructor(source: StoreWorkSource, queue: string, handler: Handler, settings: WorkSettings) {
-    const asked: WorkSource<Message> = {
+    const asked: WorkSource = {
       ...source,
       receive: (_, how) => this.#receive(how),
       extendMany: (_, handles, { visibilityTimeoutSeconds }) =>

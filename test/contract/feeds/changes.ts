@@ -1,3 +1,4 @@
+import { bounded } from '../../../src/fields/options'
 import type { Store } from '../../../src/index'
 import type { Changes, ChangesOptions } from '../../../src/shared/feed-types'
 import { SOON_MS, soonMs } from '../../support/timing'
@@ -79,14 +80,14 @@ export function describeFeedChanges(context: Context): void {
 
     it('stop after about so many bytes, with at least one, and lose none', async () => {
       const feed = await filled(keys(20), 'x'.repeat(10_000))
-      const page = await feeds().changes(feed, { maxBytes: 50_000 })
+      const page = await feeds().changes(feed, bounded({}, 50_000))
       expect(page.changes.length).toBeGreaterThanOrEqual(4)
       expect(page.changes.length).toBeLessThanOrEqual(6)
       expect([page.hasMore, page.cursor]).toEqual([true, page.changes.at(-1)?.syncId])
       const seen: string[] = []
       let cursor = 0n
       for (let hasMore = true; hasMore; ) {
-        const one = await feeds().changes(feed, { after: cursor, maxBytes: 1 })
+        const one = await feeds().changes(feed, bounded({ after: cursor }, 1))
         expect(one.changes).toHaveLength(1)
         seen.push(...keysOf(one.changes))
         ;({ cursor, hasMore } = one)
@@ -108,7 +109,10 @@ export function describeFeedChanges(context: Context): void {
     it('refuse what is wrong, all of it at once', async () => {
       const feed = await filled(['a'])
       const wrong: [ChangesOptions, string[]][] = [
-        [{ limit: 0, waitSeconds: 21, maxBytes: 0, after: -1n }, ['/after', '/limit', '/maxBytes', '/waitSeconds']],
+        [
+          { limit: 0, waitSeconds: 21, maxBytes: 1, after: -1n } as object,
+          ['/after', '/limit', '/maxBytes', '/waitSeconds'],
+        ],
         [{ limit: 1001, waitSeconds: 1.5 }, ['/limit', '/waitSeconds']],
         [{ after: 1 as unknown as bigint }, ['/after']],
         [{ consumer: '' }, ['/consumer']],

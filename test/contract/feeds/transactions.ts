@@ -1,5 +1,5 @@
-import { FeedRepository } from '../../../src/index'
 import type { Feeds } from '../../../src/shared/feed-types'
+import { FeedRepository } from '../../../src/typeorm'
 import { type Context, refusal, userSource } from '../context'
 import { transactionTools, type Work } from '../store/transaction-tools'
 import { feedTools, keysOf } from './tools'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sessionOf } from '../../../src/database/session'
+import { sessionOf } from '../../../src/database/attached/attach'
 import { PollMemory } from '../../../src/repositories/polls/memory'
 import { PollRepository } from '../../../src/repositories/polls/repository'
 import { insertSql, POLL_TABLES, type PollTable } from '../../support/poll-shapes'

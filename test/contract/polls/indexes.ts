@@ -1,5 +1,5 @@
 import type { ObjectLiteral } from 'typeorm'
-import { sessionOf } from '../../../src/database/session'
+import { sessionOf } from '../../../src/database/attached/attach'
 import type { PollOptions } from '../../../src/index'
 import { PollMemory } from '../../../src/repositories/polls/memory'
 import { ownConditions } from '../../../src/repositories/polls/own-columns'

@@ -3,10 +3,10 @@
  * engine was asked for by whole operations, in a queue with thousands of messages that are none of their business.
  */
 import type { QueryRunner } from 'typeorm'
+import { sessionOf } from '../../../src/database/attached/attach'
 import type { Statement } from '../../../src/database/engine'
-import { mysqlEngine } from '../../../src/database/mysql'
-import { sessionOf } from '../../../src/database/session'
-import { sqliteEngine } from '../../../src/database/sqlite'
+import { mysqlEngine } from '../../../src/database/mysql/mysql-engine'
+import { sqliteEngine } from '../../../src/database/sqlite/sqlite-engine'
 import { tablesOf } from '../../../src/database/tables'
 import type { Store } from '../../../src/index'
 import { chooseSql, claimSql } from '../../../src/repositories/queues/claim/claim-statements'

@@ -1,3 +1,4 @@
+import { bounded } from '../../../src/fields/options'
 import type { MessagePage, MessageState, PeekedMessage } from '../../../src/shared/queue-types'
 import { type Context, eventually, refusal } from '../context'
 import { statementsOf } from '../statements'
@@ -108,7 +109,7 @@ export function describeQueuePeeks(context: Context): void {
       const sizes: number[] = []
       const seen: bigint[] = []
       for (let after: string | null = null; ; ) {
-        const page: MessagePage = await queues().peek(queue, { maxBytes: 35_000, ...(after === null ? {} : { after }) })
+        const page: MessagePage = await queues().peek(queue, bounded(after === null ? {} : { after }, 35_000))
         sizes.push(page.messages.length)
         seen.push(...messageIds(page.messages))
         after = page.nextAfter
@@ -117,7 +118,7 @@ export function describeQueuePeeks(context: Context): void {
       expect(seen).toEqual(messageIds(sent))
       expect(Math.max(...sizes)).toBeLessThanOrEqual(4)
       expect(Math.min(...sizes)).toBeGreaterThanOrEqual(1)
-      expect((await queues().peek(queue, { maxBytes: 1 })).messages).toHaveLength(1)
+      expect((await queues().peek(queue, bounded({}, 1))).messages).toHaveLength(1)
     })
 
     it('gives the beginning of bodies with "preview", and reads no more of them', async () => {
@@ -132,7 +133,7 @@ export function describeQueuePeeks(context: Context): void {
       expected.push(`"${'é'.repeat(199)}…`)
       statements.length = 0
       // All fit in a page, because only what is read counts.
-      const { messages } = await store.queues.peek(queue, { bodies: 'preview', maxBytes: 4000 })
+      const { messages } = await store.queues.peek(queue, bounded({ bodies: 'preview' }, 4000))
       expect(bodiesOf(messages)).toEqual(expected)
       const whole = (await store.queues.peek(queue)).messages
       expect(messages).toEqual(whole.map((message, n) => ({ ...message, body: expected[n] })))

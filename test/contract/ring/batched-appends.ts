@@ -1,4 +1,5 @@
-import { type AppendedItem, attachStore, type Mode } from '../../../src/index'
+import { type AppendedItem, attachStore } from '../../../src/index'
+import type { Mode } from '../../../src/shared/group-types'
 import { type Context, expectSound, idsOf, membersOf, refusal, sleep, userSource } from '../context'
 import { statementsOf } from '../statements'
 import { batchesOf, byId, outcomesOf, refusalsOf, times, up, writersOf } from './batched'

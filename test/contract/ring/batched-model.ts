@@ -1,12 +1,6 @@
 import fc from 'fast-check'
-import {
-  type AppendedItem,
-  type Groups,
-  type OwnSettings,
-  openStore,
-  RecentRepository,
-  type Store,
-} from '../../../src/index'
+import { type AppendedItem, type Groups, type OwnSettings, openStore, type Store } from '../../../src/index'
+import { RecentRepository } from '../../../src/typeorm'
 import type { Context } from '../context'
 import { outcomesOf } from './batched'
 

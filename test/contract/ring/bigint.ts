@@ -1,4 +1,4 @@
-import { RecentGroup, RecentItem } from '../../../src/index'
+import { RecentGroup, RecentItem } from '../../../src/typeorm'
 import { type Context, down, expectSound, idsOf, refusal } from '../context'
 
 const PAST_DOUBLES = 9_007_199_254_740_993n

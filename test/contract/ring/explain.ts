@@ -3,8 +3,8 @@
  * engine was in truth asked for, which no plan can gloss over. On tables where every group is a small part.
  */
 import type { QueryRunner } from 'typeorm'
-import { mysqlEngine } from '../../../src/database/mysql'
-import { sqliteEngine } from '../../../src/database/sqlite'
+import { mysqlEngine } from '../../../src/database/mysql/mysql-engine'
+import { sqliteEngine } from '../../../src/database/sqlite/sqlite-engine'
 import { tablesOf } from '../../../src/database/tables'
 import { selectTakenSql } from '../../../src/repositories/recent/batch-heads'
 import { deleteErasedSql, selectErasableSql, selectErasedSql } from '../../../src/repositories/recent/erasure'
@@ -171,7 +171,7 @@ function describeServerPlans(context: Context): void {
         const group = `${prefix}77`
         const { sql, parameters } = thoroughSelect(
           reader,
-          [{ group, limit: 10, ...options }],
+          [{ group, limit: 10, maxBytes: Number.POSITIVE_INFINITY, ...options }],
           new Map([[group, settings]]),
         )
         const steps = (await stepsOf(sql, parameters)).filter(({ table }) => /^[giso]$/.test(table))
@@ -264,7 +264,11 @@ function describeSqlitePlans(context: Context): void {
       expect(windows).toMatch(/SEARCH i USING PRIMARY KEY \(group_key=\?\)/)
       const placed = await plan(selectPlacedSql(sqlite, 2), ['a', 1, 'b', 1])
       expect(placed.match(/SEARCH i USING PRIMARY KEY \(group_key=\? AND slot=\?\)/g)).toHaveLength(2)
-      const thorough = thoroughSelect(sqlite, [{ group: 'a', limit: 10 }], new Map())
+      const thorough = thoroughSelect(
+        sqlite,
+        [{ group: 'a', limit: 10, maxBytes: Number.POSITIVE_INFINITY }],
+        new Map(),
+      )
       const sorted = await plan(thorough.sql, thorough.parameters)
       expect(sorted).toMatch(/SEARCH g USING INDEX \S+ \(group_key=\?\)/)
       expect(sorted).toMatch(/SEARCH i USING PRIMARY KEY \(group_key=\?\)/)

@@ -1,3 +1,4 @@
+import { bounded } from '../../../src/fields/options'
 import type { RecentOptions } from '../../../src/index'
 import { type Context, eventually, refusal } from '../context'
 import { statementsOf } from '../statements'
@@ -5,7 +6,7 @@ import { statementsOf } from '../statements'
 /** Reads for callers who have a page already: what it costs, and that nothing that changed is ever kept from them. */
 export function describeIfChanged(context: Context): void {
   const groups = () => context.store.groups
-  const OVER_HTTP = { limit: 100, maxBytes: 4 * 1024 * 1024 }
+  const OVER_HTTP = bounded({ limit: 100 }, 4 * 1024 * 1024)
 
   async function filled(settings = {}, count = 5): Promise<string> {
     const group = context.unique()
@@ -107,7 +108,7 @@ export function describeIfChanged(context: Context): void {
         [await filled({ capacity: 300 }, 300), {}],
         [await filled({ capacity: 300, mode: 'distinct' }, 300), {}],
         [await filled({ capacity: 300 }, 300), OVER_HTTP],
-        [await filled({ capacity: 300 }, 300), { limit: 5, maxBytes: 1 }],
+        [await filled({ capacity: 300 }, 300), bounded({ limit: 5 }, 1)],
         [await filled({ capacity: 300 }, 300), { before: 200n, exclude: ['m1'] }],
         [await filled({}, 1), {}],
       ]

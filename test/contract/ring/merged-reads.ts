@@ -1,4 +1,5 @@
-import { sessionOf } from '../../../src/database/session'
+import { sessionOf } from '../../../src/database/attached/attach'
+import { bounded, maxBytesOf } from '../../../src/fields/options'
 import type { Item, Recent, RecentOptions } from '../../../src/index'
 import { GroupMemory } from '../../../src/repositories/recent/memory'
 import { openGroups } from '../../../src/store/groups'
@@ -78,13 +79,13 @@ export function describeMergedReads(context: Context): void {
   }
 
   function randomOptions(random: (below: number) => number): RecentOptions {
-    return {
+    const options: RecentOptions = {
       ...(random(4) ? { limit: [1, 2, 10, 15, 16, 17, 50, 64, 65, 100][random(10)] } : {}),
       ...(random(4) ? {} : { before: BigInt(random(300)) }),
       ...(random(4) ? {} : { exclude: [`m${random(23)}`, 'm1'] }),
       ...(random(2) ? {} : { payloads: 'text' as const }),
-      ...(random(3) ? {} : { maxBytes: [200, 100_000, 4 * 1024 * 1024][random(3)] }),
     }
+    return random(3) ? options : bounded(options, [200, 100_000, 4 * 1024 * 1024][random(3)] as number)
   }
 
   /** The items of a page by the rows of the table: sorted and cut here, where no statement of the store has a part. */
@@ -116,7 +117,7 @@ export function describeMergedReads(context: Context): void {
         await context.store.transaction(async (tx) => {
           for (const [n, { name, options }] of asked.entries()) {
             expect([options, answers[n]]).toEqual([options, await tx.groups.recent(name, options)])
-            if (options.maxBytes === undefined) {
+            if (maxBytesOf(options) === Number.POSITIVE_INFINITY) {
               expect(idsOf(answers[n] as Recent)).toEqual(expectedItems(whole.get(name) ?? [], options))
             }
           }

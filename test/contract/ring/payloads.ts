@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { bounded } from '../../../src/fields/options'
 import { type Item, JsonText, type RecentOptions } from '../../../src/index'
 import { JSON_VALUES } from '../../support/json-values'
 import { type Context, refusal } from '../context'
@@ -79,7 +80,7 @@ export function describePayloads(context: Context): void {
         })),
       )
       await store.groups.appendMany(items)
-      const bare = { payloads: 'none', maxBytes: 1_000_000 } as const
+      const bare = bounded<RecentOptions>({ payloads: 'none' }, 1_000_000)
       const reads: [string, (options: RecentOptions) => Promise<readonly Item[]>][] = [
         ['recent', async (options) => (await store.groups.recent(small, options)).items],
         ['sorted', async (options) => (await store.groups.recent(large, { ...options, limit: 70 })).items],
@@ -90,8 +91,7 @@ export function describePayloads(context: Context): void {
         ],
         [
           'member',
-          async ({ payloads, maxBytes }) =>
-            (await store.groups.memberItems(`${member}1`, { payloads, maxBytes, limit: 9 })).items,
+          async (options) => (await store.groups.memberItems(`${member}1`, { ...(options as object), limit: 9 })).items,
         ],
       ]
       for (const [name, read] of reads) {

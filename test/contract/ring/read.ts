@@ -1,3 +1,4 @@
+import { bounded } from '../../../src/fields/options'
 import { type Context, down, idsOf, membersOf } from '../context'
 
 export function describeRead(context: Context): void {
@@ -109,16 +110,16 @@ export function describeRead(context: Context): void {
       const group = context.unique()
       const payload = 'x'.repeat(998) // 1,000 bytes as JSON
       await groups().appendMany(Array.from({ length: 10 }, () => ({ group, payload })))
-      const page = await groups().recent(group, { maxBytes: 4500 })
+      const page = await groups().recent(group, bounded({}, 4500))
       expect(page.items.length).toBeGreaterThanOrEqual(3)
       expect(page.items.length).toBeLessThanOrEqual(4)
       expect(page.nextBefore).toBe(page.items.at(-1)?.id)
-      const one = await groups().recent(group, { maxBytes: 1, before: 1n })
+      const one = await groups().recent(group, bounded({ before: 1n }, 1))
       expect([idsOf(one), one.nextBefore]).toEqual([[0n], null])
       const seen: bigint[] = []
       let before: bigint | undefined
       do {
-        const part = await groups().recent(group, { maxBytes: 2500, before })
+        const part = await groups().recent(group, bounded({ before }, 2500))
         seen.push(...idsOf(part))
         before = part.nextBefore ?? undefined
       } while (before !== undefined)

@@ -1,3 +1,4 @@
+import { bounded } from '../../../src/fields/options'
 import type { Recent, RecentOptions, Store } from '../../../src/index'
 import { type Context, expectSound, idsOf } from '../context'
 import { afterFirst, statementsOf } from '../statements'
@@ -5,7 +6,7 @@ import { afterFirst, statementsOf } from '../statements'
 /** Reads of large pages and groups, and of groups whose policy has changed: each page is what one statement showed. */
 export function describeThoroughReads(context: Context): void {
   const groups = () => context.store.groups
-  const LARGE = { limit: 100, maxBytes: 4 * 1024 * 1024 }
+  const LARGE = bounded({ limit: 100 }, 4 * 1024 * 1024)
 
   async function filled(count: number, settings = {}, members = count): Promise<string> {
     const group = context.unique()
@@ -26,7 +27,7 @@ export function describeThoroughReads(context: Context): void {
   }
 
   describe('a thorough read', () => {
-    it.each([{}, { before: 150n }, { exclude: ['m199'] }, LARGE, { limit: 10, maxBytes: 3000 }])(
+    it.each([{}, { before: 150n }, { exclude: ['m199'] }, LARGE, bounded({ limit: 10 }, 3000)])(
       'takes one statement: %p',
       async (options: RecentOptions) => {
         const group = await filled(200, { capacity: 200, mode: 'distinct' })
@@ -146,7 +147,7 @@ export function describeThoroughReads(context: Context): void {
           { exclude: ['m2', 'm19'] },
           { payloads: 'none' as const },
         ],
-        ...[LARGE, { limit: 20, maxBytes: 1000 }, { limit: 20, maxBytes: 1000, before: 30n, exclude: ['m1'] }],
+        ...[LARGE, bounded({ limit: 20 }, 1000), bounded({ limit: 20, before: 30n, exclude: ['m1'] }, 1000)],
       ]
       for (const [from, to] of modes.flatMap((one) => modes.map((other) => [one, other] as const))) {
         for (const [size, capacity] of [
@@ -181,7 +182,7 @@ export function describeThoroughReads(context: Context): void {
       const group = await filled(5)
       const tags = new Map<number, Set<string>>()
       for (let maxBytes = 100; !tags.has(4); maxBytes += 100) {
-        const page = await groups().recent(group, { limit: 5, maxBytes })
+        const page = await groups().recent(group, bounded({ limit: 5 }, maxBytes))
         tags.set(page.items.length, (tags.get(page.items.length) ?? new Set()).add(page.tag))
       }
       expect([...tags.keys()]).toEqual([1, 2, 3, 4])
@@ -198,7 +199,7 @@ export function describeThoroughReads(context: Context): void {
       const names = Array.from({ length: count }, (_, n) => `${prefix}${n}`)
       const payload = 'x'.repeat(size - 2)
       for (let n = 0; n < 4; n++) await groups().appendMany(names.map((group) => ({ group, payload })))
-      const pages = await groups().recentMany(names, { limit, maxBytes })
+      const pages = await groups().recentMany(names, bounded({ limit }, maxBytes))
       const counts = pages.map((page) => page.items.length)
       expect(Math.min(...counts)).toBe(1)
       const sum = counts.reduce((all, items) => all + items, 0)

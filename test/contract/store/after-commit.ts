@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
+import { sessionOf } from '../../../src/database/attached/attach'
 import type { Session, Tx } from '../../../src/database/engine'
 import { isInside } from '../../../src/database/inside'
-import { sessionOf } from '../../../src/database/session'
 import { attachStore, openStore, type Transaction } from '../../../src/index'
 import { innerOf } from '../../../src/store/inner'
 import { CuttingProxy } from '../../support/cutting-proxy'

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DataSource } from 'typeorm'
-import { attachStore, RecentRepository } from '../../../src/index'
+import { attachStore } from '../../../src/index'
+import { RecentRepository } from '../../../src/typeorm'
 import { type Context, down, expectSound, idsOf, userSource } from '../context'
 
 /** As where a linked package or a monorepo brings a second one: other classes, the same code. */

@@ -1,6 +1,7 @@
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm'
-import { attachStore, RecentRepository, type Store, type StoreOptions } from '../../../src/index'
+import { attachStore, type Store, type StoreOptions } from '../../../src/index'
 import { innerOf } from '../../../src/store/inner'
+import { RecentRepository } from '../../../src/typeorm'
 import { soonMs } from '../../support/timing'
 import { type Context, eventually, refusal, sleep, userSource } from '../context'
 

@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import { JsonText } from '../../../src/index'
+import { expectCheckedBodies, expectCheckedValues, expectHandledWithSchema } from '../../support/handle-schemas'
 import { expectSame, feedSteps, groupSteps, queueSteps } from '../../support/handle-steps'
 import { type Context, eventually } from '../context'
 
@@ -44,7 +47,7 @@ export function describeHandles(context: Context): void {
 
     it('fills in its name where a call takes it as a member', async () => {
       const { store } = context
-      const views = store.group<Mail>(unique())
+      const views = store.group<Mail | null>(unique())
       const body = { to: 'ann' }
       await store.transaction(async (tx) => {
         await tx.group<Mail>(views.name).appendMany([{ payload: body }])
@@ -72,6 +75,21 @@ export function describeHandles(context: Context): void {
       await expect(users.follow('no_such_table', { syncColumn: 's', key: 'id' })).rejects.toMatchObject({
         code: 'invalid_input',
       })
+    })
+
+    it('with a schema checks what goes in, and gives what the schema puts out', async () => {
+      const { store } = context
+      const [mail, users, inside] = [unique(), unique(), unique()]
+      for (const name of [mail, inside]) await store.queues.put(name)
+      await expectCheckedBodies(store, mail)
+      await expectCheckedValues(store, users)
+      await expectHandledWithSchema(store, [mail, users], () => store.feeds.publish(users))
+      await store.transaction(async (tx) => {
+        await expectCheckedBodies(tx, inside)
+        await expectCheckedValues(tx, inside)
+      })
+      const texts = await store.queue(inside, { schema: z.number() }).receive({ bodies: 'text' })
+      expect(texts.map(({ body }) => body)).toEqual([expect.any(JsonText)])
     })
 
     it('works, consumes and watches under its name', async () => {

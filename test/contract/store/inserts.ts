@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm'
+import { sessionOf } from '../../../src/database/attached/attach'
 import { type Parameter, placeholders, type Session, type Tx } from '../../../src/database/engine'
-import { sessionOf } from '../../../src/database/session'
 import { type Context, refusal, userSource } from '../context'
 
 type Values = readonly [n: number, whole: bigint | null, text: string | null]

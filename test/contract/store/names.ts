@@ -1,14 +1,6 @@
 import type { DataSource } from 'typeorm'
-import {
-  attachStore,
-  migrations,
-  openStore,
-  RecentItem,
-  RecentnError,
-  RecentRepository,
-  type Store,
-  schemaOf,
-} from '../../../src/index'
+import { attachStore, openStore, RecentnError, type Store } from '../../../src/index'
+import { migrations, RecentItem, RecentRepository, schemaOf } from '../../../src/typeorm'
 import { type Context, idsOf, refusal, userSource } from '../context'
 
 /** Tables of the user's that recentn would name so, and what is in them. */

@@ -1,6 +1,7 @@
 /** A user's DataSource whose `entityPrefix` or naming strategy has a say in the names of recentn's entities. */
 import { DataSource, type DataSourceOptions, DefaultNamingStrategy } from 'typeorm'
-import { attachStore, migrations, RecentItem, RecentRepository, type StoreSchema, schemaOf } from '../../../src/index'
+import { attachStore } from '../../../src/index'
+import { migrations, RecentItem, RecentRepository, type StoreSchema, schemaOf } from '../../../src/typeorm'
 import { type Context, idsOf, refusal, userSource } from '../context'
 
 /** As typeorm-naming-strategies does it. */

@@ -6,9 +6,9 @@ import {
   openStore,
   type RouterOptions,
   type Store,
-  schemaOf,
   type Transaction,
 } from '../../../src/index'
+import { schemaOf } from '../../../src/typeorm'
 import { type Context, refusal, userSource } from '../context'
 
 /** A call with something in place of each object that it takes. */

@@ -1,4 +1,4 @@
-import { mysqlEngine } from '../../../src/database/mysql'
+import { mysqlEngine } from '../../../src/database/mysql/mysql-engine'
 import { attachStore, type Store } from '../../../src/index'
 import { innerOf } from '../../../src/store/inner'
 import { run } from '../../cli/support'

@@ -1,5 +1,5 @@
 /** Reminders: what becomes due is found by an index, in time, whoever has made it due, and however many queues there are. */
-import { sessionOf } from '../../../src/database/session'
+import { sessionOf } from '../../../src/database/attached/attach'
 import type { Store } from '../../../src/index'
 import { QueueMemory } from '../../../src/repositories/queues/memory'
 import { sweepQueues } from '../../../src/repositories/queues/sweep'

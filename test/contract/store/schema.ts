@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm'
 import { SCHEMA_VERSION } from '../../../migrations'
 import { diagnose } from '../../../src/cli/doctor'
-import { entities, migrations, openStore, schemaOf } from '../../../src/index'
+import { openStore } from '../../../src/index'
+import { entities, migrations, schemaOf } from '../../../src/typeorm'
 import { type Context, idsOf, refusal, userSource } from '../context'
 
 /** Types of the entities that a server names otherwise: longer texts, and `integer`, which it calls `int`. */

@@ -1,4 +1,5 @@
-import { RecentRepository, type Transaction } from '../../../src/index'
+import type { Transaction } from '../../../src/index'
+import { RecentRepository } from '../../../src/typeorm'
 import { SOON_MS } from '../../support/timing'
 import { type Context, down, eventually, expectSound, idsOf, refusal, sleep } from '../context'
 

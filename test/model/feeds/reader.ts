@@ -2,6 +2,7 @@
  * A consumer as the documentation has it: it reads from its cursor, does its work (here a map of the values), keeps the
  * cursor it was given, and starts over at 0 with nothing when it is told that its cursor has expired.
  */
+import { bounded } from '../../../src/fields/options'
 import type { Changes, ChangesOptions, Consumer } from '../../../src/shared/feed-types'
 import type { FeedName, Read, ReaderName } from './operations'
 import { changesAfter, isExpired, liveIn, moveCursor, type Position, START, type World } from './oracle'
@@ -45,7 +46,7 @@ export class Reader {
     // Who begins at 0 begins with nothing.
     if (before.at === 0n) this.known.clear()
     const from: ChangesOptions = this.name === 'plain' ? { after: before.cursor } : { consumer: this.name }
-    const options = { ...from, limit, ...(maxBytes === null ? {} : { maxBytes }) }
+    const options = bounded({ ...from, limit }, maxBytes ?? Number.POSITIVE_INFINITY)
     const page = await codeOr(target.feeds.changes(this.names.feed(this.feed), options))
     if (feed.hasBegun && isExpired(feed, before)) {
       expect(page).toBe('cursor_expired')

@@ -4,7 +4,7 @@
  * and `RECENTN_MODEL_SECONDS` bounds all of it, the shrinking of a counterexample too.
  */
 import fc from 'fast-check'
-import { attach } from '../../../src/database/session'
+import { attach } from '../../../src/database/attached/attach'
 import { attachStore, openStore } from '../../../src/index'
 import { QueueMemory } from '../../../src/repositories/queues/memory'
 import { giveBack, readHandles, validOf } from '../../../src/repositories/queues/settle/settle'

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import express from 'express'
-import { attachStore, createDashboard, createRouter, entities, migrations, RecentRepository } from 'recentn'
+import { attachStore, createDashboard, createRouter } from 'recentn'
+import { entities, migrations, RecentRepository } from 'recentn/typeorm'
 import { DataSource, EntitySchema } from 'typeorm'
 
 const Order = new EntitySchema({

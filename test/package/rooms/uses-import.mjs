@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import * as all from 'recentn'
-import { attachStore, createRouter, entities, migrations, openStore, RecentnError, RecentRepository } from 'recentn'
+import { attachStore, createRouter, openStore, RecentnError } from 'recentn'
 import { fromBetterSqlite3 } from 'recentn/adapters'
 import { RecentnError as ClientError } from 'recentn/client'
 import manifest from 'recentn/package.json' with { type: 'json' }
 import { testStore } from 'recentn/testing'
+import { entities, migrations, RecentRepository } from 'recentn/typeorm'
 
 const required = createRequire(import.meta.url)('recentn')
 // What Node adds to a CommonJS module, some versions more than others.

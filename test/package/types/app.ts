@@ -1,18 +1,7 @@
-import {
-  attachStore,
-  createRouter,
-  type ErrorCode,
-  entities,
-  FeedRepository,
-  migrations,
-  openStore,
-  QueueRepository,
-  RecentnError,
-  RecentRepository,
-  type Store,
-} from 'recentn'
+import { attachStore, createRouter, type ErrorCode, openStore, RecentnError, type Store } from 'recentn'
 import { fromMysql2, type QueryTransaction } from 'recentn/adapters'
 import { type TestStore, testStore } from 'recentn/testing'
+import { entities, FeedRepository, migrations, QueueRepository, RecentRepository } from 'recentn/typeorm'
 import { DataSource } from 'typeorm'
 
 export async function use(source: DataSource): Promise<string[]> {

@@ -8,6 +8,7 @@
  * messages that are delayed, in flight or dead.
  */
 import type { Reader, Session, Statement, StatementAnswer, Statements } from '../../../database/engine'
+import { merging } from '../../runners'
 import type { QueueHead } from '../heads'
 import { MAX_CLAIM_BYTES, type QueueMemory } from '../memory'
 import { type ClaimedMessages, type ClaimedRow, messageColumns, STATE, urgencyOf } from '../rows'
@@ -21,7 +22,7 @@ import { claimNext } from './cycle'
 /** A further receive within this time does not look for due messages again. */
 const LOOK_MS = 100
 
-export interface ReceiveRequest {
+interface ReceiveRequest {
   queue: string
   limit: number
   visibilityTimeoutSeconds: number | undefined
@@ -35,11 +36,17 @@ export interface ReceiveRequest {
   mayLook: boolean
 }
 
-/**
- * Receives for callers that ask alike but for `limit`: first come, first served. Messages whose caller has left meanwhile are
- * given back. Null for callers that have left.
- */
-export async function receiveTogether(
+/** What receives share a claim: those that differ only in `limit`. Null for callers that have left. */
+export const RECEIVES = merging<QueueMemory, ReceiveRequest, ClaimedMessages | null>({
+  what: 'receives',
+  kindOf: ({ queue, visibilityTimeoutSeconds, cursor }) => JSON.stringify([queue, visibilityTimeoutSeconds, cursor]),
+  sizeOf: ({ limit }) => limit,
+  maxBatchSize: 1000,
+  run: receiveTogether,
+})
+
+/** First come, first served. Messages whose caller has left meanwhile are given back. */
+async function receiveTogether(
   session: Session,
   memory: QueueMemory,
   requests: readonly ReceiveRequest[],
@@ -159,7 +166,7 @@ class ReceiveClaims {
     return isBehind ? null : known.place
   }
 
-  /** ReceiveClaims once; `all` when no more messages are ready from there on. Large messages come a few at a time. */
+  /** Claims once; `all` when no more messages are ready from there on. Large messages come a few at a time. */
   async #claim(statements: Statements, head: QueueHead, from: ClaimPlace | null): Promise<'all' | 'some'> {
     const { limit: asked, visibilityTimeoutSeconds } = this.#request
     const limit = Math.min(asked - this.#rows.length, this.#memory.fitting(head.id))

@@ -7,8 +7,8 @@
  *
  * Order of the locks: the queue's head (shared), the messages, which are new, and with the commit their flow.
  */
-import type { Parameter, Statement, StatementAnswer, Tx } from '../../../database/engine'
-import { SentResult } from '../../../results/queues'
+import type { Engine, Parameter, Statement, StatementAnswer, Tx } from '../../../database/engine'
+import { SENT } from '../../../fields/answers-queues'
 import type { Sent } from '../../../shared/queue-types'
 import { chunksOf } from '../../chunks'
 import { openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
@@ -24,7 +24,6 @@ import {
   textsOf,
   urgencyOf,
 } from '../rows'
-import { idsOf, returningIds } from './ids'
 
 /** The time of the transaction and where its messages begin, which the statements of one packet cannot be given. */
 const NOW = '@recentn_now'
@@ -127,7 +126,7 @@ async function passAll(
 
 function sentBy(requests: readonly SendRequest[], ids: readonly bigint[]): Sent[][] {
   let at = 0
-  return requests.map(({ rows }) => rows.map(() => new SentResult(ids[at++] as bigint, true)))
+  return requests.map(({ rows }) => rows.map(() => SENT.make({ id: ids[at++] as bigint, sent: true })))
 }
 
 /** SQL: the ids, also where no head has said how far apart they are. */
@@ -173,4 +172,25 @@ function insertSql(
   })
   const sql = `INSERT INTO ${tables.queueMessages} (${columns}) VALUES ${rows.join(', ')}`
   return { sql: returningIds(engine, sql), parameters }
+}
+
+/**
+ * The INSERT of messages, which returns what `idsOf` needs: the first id, because the others follow at the step of the session;
+ * where that step may change meanwhile, all ids.
+ */
+export function returningIds(engine: Engine, sql: string): string {
+  return engine.returnsIds ? `${sql} RETURNING ${engine.bigint('id')} AS id` : sql
+}
+
+/** The ids of `count` new messages, in the order of the INSERT; `stride` is the step of the session. */
+export function idsOf({ engine }: Tx, { insertId, rows }: StatementAnswer, count: number, stride: bigint): bigint[] {
+  if (engine.returnsIds) return rows.map(({ id }) => BigInt(id as string))
+  const ids: bigint[] = []
+  let id = engine.firstId(insertId, count)
+  // A loop: this runs for each message.
+  for (let index = 0; index < count; index++) {
+    ids.push(id)
+    id += stride
+  }
+  return ids
 }

@@ -4,12 +4,13 @@
  * Order of the locks: the queues' heads (shared), dedup ids, message groups with places, flows (each sorted). The messages themselves are new, so that
  * flows may come behind them, too, with the commit.
  */
-import type { Parameter, Session, Statement, StatementAnswer, Tx } from '../../../database/engine'
-import { SentResult } from '../../../results/queues'
+import type { Parameter, Statement, StatementAnswer, Tx } from '../../../database/engine'
+import { SENT } from '../../../fields/answers-queues'
 import { RecentnError } from '../../../shared/errors'
 import type { Sent } from '../../../shared/queue-types'
 import { groupedBy } from '../../chunks'
-import { leaveMark, type Writer } from '../../writers'
+import { committing } from '../../runners'
+import { leaveMark } from '../../writers'
 import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
 import { enterGroups, makeNextReady } from '../groups/places'
 import { CYCLED, type HeldHeads, holdHeads, isLimited, lowerShortest, type QueueHead } from '../heads'
@@ -17,39 +18,26 @@ import type { QueueMemory } from '../memory'
 import { blockedPlace, insertChunks, insertedColumns, type SendRequest, STATE, textsOf, urgencyOf } from '../rows'
 import { admit, type OutgoingMessage } from './admission'
 import { saveDedups } from './dedups'
-import { idsOf, returningIds } from './ids'
-import { type PlainBatch, plainBatch, sendPlainly, sendQuickly } from './quick-send'
+import { idsOf, type PlainBatch, plainBatch, returningIds, sendPlainly, sendQuickly } from './quick-send'
+import { heldSendLocks } from './send-locks'
 
 /** Messages of a request that is worth a lane of its own. */
 const LARGE = 100
 
-/** Requests of one queue go through one lane. Large ones take turns in all lanes: while one is inserted, the next is written. */
-export function keyOfSend(memory: QueueMemory, { queue, rows }: SendRequest): string | number {
-  return rows.length < LARGE ? queue : memory.nextTurn()
-}
-
-export function sizeOfSend({ rows }: SendRequest): { items: number; bytes: number } {
-  return { items: rows.length, bytes: rows.reduce((sum, row) => sum + textsOf(row), 0) }
-}
-
-/** Sends the messages of one request, all or nothing. */
-export async function sendAlone(session: Session, memory: QueueMemory, request: SendRequest): Promise<Sent[]> {
-  const [outcome] = await session.write((tx) => sendAll(tx, memory, [request]))
-  if (outcome instanceof RecentnError) throw outcome
-  return outcome as Sent[]
-}
-
-/** `sendAll` as a group commit runs it: in a transaction of its own, with the mark of the batch. */
-export function sendBatch(memory: QueueMemory) {
-  return async (
-    tx: Tx,
-    requests: readonly SendRequest[],
-    { writer }: { writer: Writer },
-  ): Promise<(Sent[] | RecentnError)[]> => {
-    await leaveMark(tx, writer)
-    return sendAll(tx, memory, requests, true)
-  }
-}
+/**
+ * What sends commit together: requests of one queue go through one lane. Large ones take turns in all lanes: while one is
+ * inserted, the next is written.
+ */
+export const SENDS = committing<QueueMemory, SendRequest, Sent[]>({
+  what: 'messages',
+  keyOf: ({ queue, rows }, memory) => (rows.length < LARGE ? queue : memory.nextTurn()),
+  sizeOf: ({ rows }) => ({ items: rows.length, bytes: rows.reduce((sum, row) => sum + textsOf(row), 0) }),
+  run: async (tx, memory, requests, batch) => {
+    if (batch !== undefined) await leaveMark(tx, batch.writer)
+    return sendAll(tx, memory, requests, batch !== undefined)
+  },
+  heldLocks: heldSendLocks,
+})
 
 /**
  * Sends the messages of many requests: for each request what became of its messages, or why nothing was sent. `isOwn`: the
@@ -119,7 +107,7 @@ async function sendFully(
   return outcomes.map((outcome) =>
     outcome instanceof RecentnError
       ? outcome
-      : outcome.map(({ id, first, sent }) => new SentResult(first?.id ?? id, sent)),
+      : outcome.map(({ id, first, sent }) => SENT.make({ id: first?.id ?? id, sent })),
   )
 }
 

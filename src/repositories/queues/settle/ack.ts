@@ -12,14 +12,22 @@ import { isLimited, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { MAX_IDS, OWN_LIMIT } from '../rows'
 import { heldBy, messagesOf, QUEUE_OF_IDS, type Receipt } from './receipts'
-import { allReceipts, receiptsOf, type SettledReceipts, type SettleRequest, sharesOf, untilSettled } from './settle'
+import {
+  allReceipts,
+  MAX_REMOVED,
+  receiptsOf,
+  type SettledReceipts,
+  type SettleRequest,
+  settling,
+  sharesOf,
+  untilSettled,
+} from './settle'
 import { holdWithMessages } from './transitions'
 
-/** Ids of one DELETE, which commits by itself: the more there are, the less the commit costs for each. */
-export const MAX_REMOVED = 500
+/** What acks settle together: those of one queue. */
+export const ACKS = settling<SettleRequest>(({ queue }) => queue, ackTogether)
 
-/** Acknowledges what the receipts of requests to one queue hold. */
-export async function ackTogether(
+async function ackTogether(
   session: Session,
   memory: QueueMemory,
   requests: readonly SettleRequest[],

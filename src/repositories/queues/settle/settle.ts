@@ -9,6 +9,7 @@
 import type { Session, Tx, WriteOptions } from '../../../database/engine'
 import { RecentnError } from '../../../shared/errors'
 import type { FailedReceipt } from '../../../shared/queue-types'
+import { type MergeOperation, merging } from '../../runners'
 import { changePlaces, givePlacesTo, makeNextReady, moveOf } from '../groups/places'
 import { GROUP_PHASE, type QueueHead, readHeadById } from '../heads'
 import type { QueueMemory } from '../memory'
@@ -89,11 +90,6 @@ export function validOf(handles: ReadonlyMap<string, Receipt | null>): Receipt[]
   return [...handles.values()].filter((receipt) => receipt !== null)
 }
 
-/** What two statements that settle must not have in common: so that a receipt counts for one call. */
-export function receiptsIn({ receipts }: SettleRequest): string[] {
-  return receipts.map(({ receipt }) => receipt)
-}
-
 export function allReceipts(requests: readonly SettleRequest[]): readonly Receipt[] {
   return requests.length === 1 ? (requests[0] as SettleRequest).receipts : requests.flatMap(({ receipts }) => receipts)
 }
@@ -105,8 +101,32 @@ export function sharesOf(requests: readonly SettleRequest[], settled: SettledRec
   })
 }
 
-/** Ends what the receipts of requests hold, which failed: all of one queue and with the same options. */
-export async function nackTogether(
+/** Ids of one DELETE, which commits by itself: the more there are, the less the commit costs for each. */
+export const MAX_REMOVED = 500
+
+/** An operation that settles what receipts hold. */
+export function settling<Request extends SettleRequest>(
+  kindOf: (request: Request) => string,
+  run: MergeOperation<QueueMemory, Request, SettledReceipts>['run'],
+) {
+  return merging<QueueMemory, Request, SettledReceipts>({
+    what: 'receipts',
+    kindOf,
+    sizeOf: ({ receipts }) => receipts.length,
+    // Never more than one DELETE takes: a failure is reported only to the calls that it has met.
+    maxBatchSize: MAX_REMOVED,
+    idsOf: ({ receipts }) => receipts.map(({ receipt }) => receipt), // so that a receipt counts for one call
+    run,
+  })
+}
+
+/** What nacks settle together: those of one queue with the same options. */
+export const NACKS = settling<NackRequest>(({ queue, nack }) => JSON.stringify([queue, nack]), nackTogether)
+
+/** What extensions settle together: those of one queue with the same visibility. */
+export const EXTENDS = settling<ExtendRequest>(({ queue, visibilityMs }) => `${visibilityMs} ${queue}`, extendTogether)
+
+async function nackTogether(
   session: Session,
   memory: QueueMemory,
   requests: readonly NackRequest[],
@@ -133,13 +153,13 @@ async function nackAll(
   const isDead = (row: LockedRow) => dead || isOutOfReceives(row, head)
   const dying = rows.filter(isDead)
   const again = rows.filter((row) => !isDead(row))
-  const letters = dying.length === 0 ? null : await lettersOf(tx, head)
+  const deadLetterQueue = dying.length === 0 ? null : await deadLetterQueueOf(tx, head)
   const ready = delayMs > 0 ? [] : again
   const given = await changePlaces(tx, [
-    ...dying.map((row) => moveOf(row, head, letters)),
+    ...dying.map((row) => moveOf(row, head, deadLetterQueue)),
     ...ready.map((row) => moveOf(row, head, head)),
   ])
-  await makeDead(tx, letters, dying, nowMs, memory, given.blocked)
+  await makeDead(tx, deadLetterQueue, dying, nowMs, memory, given.blocked)
   if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
   if (delayMs > 0 && again.length > 0) await memory.reminders.remind(tx, head.id, delayMs)
   const unclaimed = `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`
@@ -149,13 +169,12 @@ async function nackAll(
 }
 
 /** The head of the dead-letter queue, held; null where dead messages stay. */
-async function lettersOf(tx: Tx, { deadLetterQueueId }: QueueHead): Promise<QueueHead | null> {
+async function deadLetterQueueOf(tx: Tx, { deadLetterQueueId }: QueueHead): Promise<QueueHead | null> {
   if (deadLetterQueueId === null) return null
   return (await readHeadById(tx, deadLetterQueueId, tx.engine.forShare))?.head ?? null
 }
 
-/** Holds the messages of requests, all of one queue and with the same visibility. */
-export async function extendTogether(
+async function extendTogether(
   session: Session,
   memory: QueueMemory,
   requests: readonly ExtendRequest[],

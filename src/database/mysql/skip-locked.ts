@@ -1,0 +1,122 @@
+/**
+ * Checks that the server's SKIP LOCKED skips rows that another transaction has locked. A server that accepts the words
+ * but reads locked rows (TiDB: pingcap/tidb#69720) would give one message to two receivers. So the check runs before
+ * the first write of a store: one connection locks a row, another one asks for it.
+ */
+import type { DataSource, QueryRunner } from 'typeorm'
+import { RecentnError } from '../../shared/errors'
+import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import { poolSizeOf } from '../connection-use'
+
+/** A caller that waits longer for two connections at once may wait for transactions that wait for it. */
+const CONNECT_MS = 1000
+/** A server that takes longer to answer waits for the lock. */
+const ANSWER_MS = 2000
+/** How long the name of the server decides, if the check was not possible. */
+const AGAIN_MS = 60_000
+
+/** Checks it on the schema table's row, with two connections; null if there are not two within a second. */
+export async function skipsLocked(
+  source: DataSource,
+  schemaTable: string,
+  create = () => source.createQueryRunner('master'),
+): Promise<boolean | null> {
+  if (poolSizeOf(source) === 1) return null
+  const [holder, other] = [create(), create()]
+  const connected = Promise.all([holder.connect(), other.connect()])
+  try {
+    const both = await within(CONNECT_MS, connected)
+    return both === 'late' ? null : await passesOver(holder, other, schemaTable)
+  } finally {
+    // Connections that arrive later are returned to the pool then.
+    for (const runner of [holder, other]) {
+      runner.connect().then(
+        () => runner.release(),
+        () => {},
+      )
+    }
+  }
+}
+
+async function passesOver(holder: QueryRunner, other: QueryRunner, table: string): Promise<boolean> {
+  const probe = `SELECT id FROM ${table} WHERE id = 1 FOR UPDATE SKIP LOCKED`
+  let answer: Promise<unknown[]> | undefined
+  await holder.query('START TRANSACTION')
+  try {
+    // No row: another process has just locked it, and it was skipped.
+    if ((await holder.query(probe)).length === 0) return true
+    answer = other.query(probe) as Promise<unknown[]>
+    const rows = await within(ANSWER_MS, answer)
+    // A server that waits for the lock is slow, but returns no row twice.
+    return rows === 'late' || rows.length === 0
+  } finally {
+    await holder.query('ROLLBACK')
+    await answer?.catch(() => {})
+  }
+}
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | 'late'> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ms)
+  })
+  promise.catch(() => {})
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+/** The version and name of the server, in its own words. */
+export async function serverName(source: DataSource): Promise<string> {
+  const [row] = await source.query('SELECT VERSION() AS version, @@version_comment AS comment')
+  return `${row.version} ${row.comment}`
+}
+
+/** The refusal of a server that reads locked rows. */
+export function refusedServer(name: string): RecentnError {
+  return new RecentnError(
+    'database_refused',
+    `The server (${name}) ignores SKIP LOCKED: it returns rows that another transaction has locked, so that two receivers would get one message. Use MySQL 8.0.17 or MariaDB 10.10, or later`,
+  )
+}
+
+/** The result of the check for the server of one store. */
+export class SkipLockedCheck {
+  /** The method as it is now, so that code that wraps it later does not see these statements. */
+  readonly #create: () => QueryRunner
+  #isGood = false
+  #refusal: RecentnError | null = null
+  #asking: Promise<void> | null = null
+  #againAt = Number.NEGATIVE_INFINITY
+
+  constructor(
+    private readonly source: DataSource,
+    private readonly schemaTable: string,
+    limited: (runner: QueryRunner) => QueryRunner = (runner) => runner,
+  ) {
+    const create = source.createQueryRunner.bind(source)
+    this.#create = () => limited(create('master'))
+  }
+
+  /** Undefined if the check has been made. Throws `database_refused` for a server that returns locked rows. */
+  require(): Promise<void> | undefined {
+    if (this.#isGood) return undefined
+    if (this.#refusal) throw this.#refusal
+    if (performance.now() < this.#againAt) return undefined
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = null
+    })
+    return this.#asking
+  }
+
+  async #ask(): Promise<void> {
+    // An error here also fails the write that follows, which reports it; the next write checks again.
+    const skips = await skipsLocked(this.source, this.schemaTable, this.#create).catch(() => undefined)
+    if (skips === undefined) return
+    const name = skips === true ? '' : await within(CONNECT_MS, serverName(this.source)).catch(() => '')
+    if (skips === false || /tidb/i.test(name)) {
+      this.#refusal = refusedServer(name)
+      throw this.#refusal
+    }
+    this.#isGood = skips === true
+    this.#againAt = performance.now() + AGAIN_MS
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * Limits how long a statement on a connection of our own may take. Nothing else ends one whose answer never comes, because
+ * the network swallows it or the server hangs: it would hold its caller for ever, and ten of them the whole pool.
+ *
+ * Invariants: a connection whose statement is over the limit is closed, never used again: its answer may still come. To the
+ * caller it is a lost connection, so a commit is looked up. If the server has sent nothing on any connection of the pool since
+ * that statement was first seen, it is silent: all connections are closed, so that no other call waits for a limit of its own. A
+ * server that sends anything, such as the error of a lock wait, loses only the connection of the slow statement.
+ */
+import type { QueryRunner } from 'typeorm'
+import { clearInterval, performance, setInterval } from '../../shared/platform'
+import { driverError } from '../engine'
+
+export const DEFAULT_STATEMENT_TIMEOUT_SECONDS = 30
+
+/** A statement is looked at this often within the limit: it takes up to a fiftieth more. */
+const LOOKS = 50
+
+/** How long the next answer of a packet may take before the server is asked whether it still works on it. */
+const BETWEEN_MS = 2000
+
+/** The parts of mysql2's connection and pool that are used. `_command` is what runs, with the number of answers so far. */
+export interface LimitedConnection {
+  _command?: { _resultIndex?: number } | null
+  threadId?: number | null
+  stream: {
+    bytesRead: number
+    destroyed: boolean
+    destroy(error?: Error): void
+    once(event: 'close', listener: () => void): void
+  }
+  destroy(): void
+}
+export interface LimitedPool {
+  query(sql: string, done: (error: unknown, rows?: { command: string }[]) => void): void
+}
+
+/** The error of a statement that is over the limit. */
+export class OverLimit extends Error {
+  readonly code = 'ETIMEDOUT'
+}
+
+/** Whether the error says that one statement was slow, and nothing of the server. */
+export function isOverLimit(error: unknown): boolean {
+  return driverError(error) instanceof OverLimit
+}
+
+/** What the connections of one pool have received. */
+class Received {
+  readonly onSilence: (() => void)[] = []
+  readonly connections = new Set<LimitedConnection>()
+  #ofClosed = 0
+
+  constructor(readonly pool: LimitedPool) {}
+
+  add(connection: LimitedConnection): void {
+    this.connections.add(connection)
+    connection.stream.once('close', () => {
+      this.connections.delete(connection)
+      this.#ofClosed += connection.stream.bytesRead
+    })
+  }
+
+  /** What all of them have received so far: a look that comes late makes no answer newer. */
+  get bytes(): number {
+    let sum = this.#ofClosed
+    for (const { stream } of this.connections) sum += stream.bytesRead
+    return sum
+  }
+
+  /** Closes all connections: the server is silent. */
+  closeAll(error: Error): void {
+    for (const connection of this.connections) if (!unlimited.has(connection)) closeWith(connection, error)
+    for (const listener of this.onSilence) listener()
+  }
+}
+
+const received = new WeakMap<object, Received>()
+
+/** Calls the listener whenever the server of a pool of our own falls silent. All connections of the pool are closed by then. */
+export function whenSilent(pool: object, listener: () => void): void {
+  received.get(pool)?.onSilence.push(listener)
+}
+
+/** A connection without a statement would report the error to nobody. */
+function closeWith(connection: LimitedConnection, error: Error): void {
+  if (connection._command) {
+    connection.stream.destroy(error)
+    return
+  }
+  connection.destroy()
+  connection.stream.destroy()
+}
+
+const unlimited = new WeakSet<object>()
+/** When the statements of a connection end, whatever their limit. */
+const ends = new WeakMap<object, number>()
+
+export function endOf(connection: object | undefined): number {
+  return (connection && ends.get(connection)) ?? Number.POSITIVE_INFINITY
+}
+
+/** Closes the connection of the pool when a statement takes longer. Its timer keeps no process alive. */
+export function limitStatements(connection: LimitedConnection, pool: LimitedPool, seconds: number): void {
+  const ofPool = received.get(pool) ?? new Received(pool)
+  received.set(pool, ofPool)
+  ofPool.add(connection)
+  const lookMs = (seconds * 1000) / LOOKS
+  let seen: LimitedConnection['_command'] = null
+  /** What the pool had received when the statement was first seen. */
+  let before = 0
+  let looks = 0
+  /** What the connection has received, and for how many looks nothing more. */
+  let bytes = 0
+  let quiet = 0
+  const timer = setInterval(() => {
+    const running = connection._command ?? null
+    quiet = connection.stream.bytesRead === bytes ? quiet + 1 : 0
+    bytes = connection.stream.bytesRead
+    if (running !== seen) {
+      seen = running
+      before = ofPool.bytes
+      looks = 0
+      quiet = 0
+    } else looks++
+    if (running === null || unlimited.has(connection)) return
+    if ((running._resultIndex ?? 0) > 0 && quiet * lookMs >= BETWEEN_MS) {
+      quiet = 0
+      closeIfIdle(connection, pool)
+    }
+    const isOver = looks >= LOOKS
+    if (!isOver && performance.now() <= endOf(connection)) return
+    const error = new OverLimit(`no answer within ${seconds} s (statementTimeoutSeconds)`)
+    const isSilent = ofPool.bytes === before
+    connection.stream.destroy(error)
+    if (isOver && isSilent) ofPool.closeAll(error)
+  }, lookMs)
+  timer.unref()
+  connection.stream.once('close', () => clearInterval(timer))
+}
+
+/**
+ * Closes the connection if its server has ended the packet without all answers: both servers do so (MariaDB 10.11 and 11.8,
+ * MySQL 9.7) if KILL QUERY comes between two statements. A server that still works, or waits for a lock, is left alone.
+ */
+function closeIfIdle(connection: LimitedConnection, pool: LimitedPool): void {
+  const { _command: command, threadId, stream } = connection
+  const { bytesRead } = stream
+  pool.query(`SELECT COMMAND AS command FROM information_schema.PROCESSLIST WHERE ID = ${threadId}`, (_, rows) => {
+    const isSame = connection._command === command && stream.bytesRead === bytesRead && !stream.destroyed
+    if (!isSame || rows?.[0]?.command !== 'Sleep') return
+    const text = 'The server has ended a packet of several statements without all of its answers, as by KILL QUERY'
+    process.emitWarning(`${text}: its connection is closed`, { code: 'RECENTN_UNANSWERED' })
+    stream.destroy(new OverLimit(text))
+  })
+}
+
+/** Runs `work`, whose statements on this runner may take as long as they need: those of a migration. */
+export async function withoutLimit<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
+  const connection: object = await runner.connect()
+  unlimited.add(connection)
+  try {
+    return await work()
+  } finally {
+    unlimited.delete(connection)
+  }
+}
+
+/** The statements of this runner, which is connected, have until then; it is released after them. */
+export function limitUntil(runner: QueryRunner, until: number): void {
+  const { databaseConnection } = runner as { databaseConnection?: object }
+  if (databaseConnection) ends.set(databaseConnection, until)
+}
+
+/** What runs on its connection next has its own limit. */
+export function forgetLimit(runner: QueryRunner): void {
+  const { databaseConnection } = runner as { databaseConnection?: object }
+  if (databaseConnection) ends.delete(databaseConnection)
+}

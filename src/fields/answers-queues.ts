@@ -1,0 +1,166 @@
+/** The answers about queues and their messages. */
+import type {
+  Acked,
+  Extended,
+  FailedReceipt,
+  Message,
+  MessageCounts,
+  MessagePage,
+  Nacked,
+  PeekedMessage,
+  Queue,
+  QueuePage,
+  QueueStatus,
+  Sent,
+} from '../shared/queue-types'
+import {
+  type AnswerOf,
+  answer,
+  anyJson,
+  count,
+  id,
+  list,
+  type NamedComponent,
+  name,
+  of,
+  orNull,
+  shown,
+  text,
+  texts,
+  time,
+  truth,
+} from './answers'
+import { tag } from './answers-groups'
+import { MAX_RECEIVES, MESSAGE_STATES, PRIORITY, SETTING } from './queues'
+import { oneOf } from './rules'
+
+const queue = {
+  queue: name('mail'),
+  visibilityTimeoutSeconds: of(SETTING.visibilityTimeoutSeconds, 60),
+  maxReceives: orNull(of(SETTING.maxReceives, 5)),
+  deadLetterQueue: shown('mail-dead', SETTING.deadLetterQueue.description),
+  onDelete: of(SETTING.onDelete, 'remove'),
+  retentionSeconds: orNull(of(SETTING.retentionSeconds)),
+  groupConcurrency: orNull(of(SETTING.groupConcurrency)),
+  maxMessages: orNull(of(SETTING.maxMessages)),
+  tag: tag('W0bS1IIIXjmIVLDc0ZQdMw'),
+  paused: truth(false, 'Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing.'),
+  createdAt: time('2026-11-20T08:30:00.000Z'),
+}
+export const QUEUE: AnswerOf<Queue> = answer('Queue', queue)
+
+const counts: AnswerOf<MessageCounts> = answer(
+  '',
+  { ready: count(12), inFlight: count(3), delayed: count(1), blocked: count(0), dead: count(0), archived: count(0) },
+  'At most 5 seconds old; exact once the queue has not changed for 5 seconds.',
+)
+export const QUEUE_STATUS: AnswerOf<QueueStatus> = answer('QueueStatus', {
+  ...queue,
+  isDeadLetterQueue: truth(
+    false,
+    'Whether another queue names it as its dead-letter queue. Messages that die there are ready here.',
+  ),
+  counts,
+  oldestAgeSeconds: orNull(
+    count(4),
+    'The age of the oldest message that is ready, blocked or in flight; null if there is none.',
+  ),
+})
+const deadLetters = { queue: 'mail-dead', deadLetterQueue: null, isDeadLetterQueue: true, oldestAgeSeconds: null }
+export const QUEUE_PAGE: AnswerOf<QueuePage> = answer('QueuePage', {
+  queues: list(QUEUE_STATUS, [QUEUE_STATUS.example, { ...QUEUE_STATUS.example, ...deadLetters }]),
+  nextAfter: orNull(text()),
+})
+export const MOVED: AnswerOf<{ moved: number }> = answer('Moved', { moved: count(100) })
+export const PROMOTED: AnswerOf<{ promoted: number }> = answer('Promoted', { promoted: count(1) })
+
+export const SENT: AnswerOf<Sent> = answer('Sent', {
+  id: id('1042'),
+  sent: truth(true, 'False: a message with this `dedupId` was sent before; `id` is that of that message.'),
+})
+export const SENT_MANY: AnswerOf<{ messages: Sent[] }> = answer('SentMany', {
+  messages: list(SENT, [SENT.example, { ...SENT.example, id: '1043' }]),
+})
+export const SENT_ONE_OR_MANY: NamedComponent = {
+  name: 'SentOneOrMany',
+  component: { oneOf: [SENT.schema, SENT_MANY.schema] },
+  example: SENT_MANY.example,
+}
+
+const body = anyJson({ to: 'a@example.org' })
+const maxReceives = orNull(
+  of(MAX_RECEIVES, 5),
+  "The limit in force: the message's own, otherwise the queue's. Null is no limit.",
+)
+const sentAt = time('2026-11-21T10:00:00.250Z')
+const RECEIVED_AT = '2026-11-21T10:00:05.300Z'
+const CLAIMED_UNTIL = '2026-11-21T10:01:05.300Z'
+const life = {
+  firstReceivedAt: orNull(time(RECEIVED_AT), 'When it was received for the first time, in whatever queue.'),
+  deadAt: orNull(
+    time(),
+    'When it died, for a dead message, and for a dead letter until it is redriven; otherwise null.',
+  ),
+  deadReceiveCount: orNull(count(), 'How often it had been received when it died.'),
+  lastError: orNull(
+    text(),
+    'The error of the last `nack`; for a message that died without one, that its visibility timeout ended.',
+  ),
+  messageGroup: orNull(name('tenant-3')),
+  priority: of(PRIORITY, 0),
+  attributes: texts('As they were sent; empty if there are none.', { source: 'sign-up' }),
+}
+const handle = text('AAAAAAAABBKcWb0SSTvJtSXJzQfPzkUvd3vZpg', 'Opaque; identifies the message and this claim.')
+
+export const MESSAGE: AnswerOf<Message> = answer('Message', {
+  id: id('1042'),
+  body,
+  receiveCount: count(1, 'The number of receives, including this one.'),
+  receiptHandle: handle,
+  sentAt,
+  receivedAt: time(RECEIVED_AT, 'The beginning of the claim.'),
+  visibleAt: time(CLAIMED_UNTIL, 'The end of the claim.'),
+  maxReceives,
+  ...life,
+})
+export const RECEIVED: AnswerOf<{ messages: Message[] }> = answer('Received', { messages: list(MESSAGE) })
+
+const handles = list(text(handle.example))
+const failed: AnswerOf<FailedReceipt> = answer('', {
+  receiptHandle: text(handle.example),
+  code: of(oneOf(['stale_receipt', 'invalid_receipt']), 'stale_receipt'),
+})
+const noneFailed = list(
+  failed,
+  [],
+  '`stale_receipt`: the claim has ended. `invalid_receipt`: not a handle of this queue.',
+)
+export const ACKED_RECEIPTS: AnswerOf<Acked> = answer('AckedReceipts', { acked: handles, failed: noneFailed })
+export const NACKED_RECEIPTS: AnswerOf<Nacked> = answer('NackedReceipts', { nacked: handles, failed: noneFailed })
+export const EXTENDED_RECEIPTS: AnswerOf<Extended> = answer('ExtendedReceipts', {
+  extended: { ...handles, example: [] },
+  failed: { ...noneFailed, example: [failed.example] },
+})
+
+export const PEEKED_MESSAGE: AnswerOf<PeekedMessage> = answer('PeekedMessage', {
+  id: id('1042'),
+  state: of(oneOf(MESSAGE_STATES), 'in-flight'),
+  body,
+  receiveCount: count(1),
+  maxReceives,
+  sentAt,
+  visibleAt: time(CLAIMED_UNTIL, 'When the message becomes, or became, visible again.'),
+  lastReceivedAt: orNull(time(RECEIVED_AT)),
+  archivedAt: orNull(time()),
+  deadLetterFrom: shown(
+    null,
+    'The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the ' +
+      'message is archived.',
+  ),
+  ...life,
+})
+const neverReceived = { state: 'ready', receiveCount: 0, firstReceivedAt: null, lastReceivedAt: null }
+export const MESSAGE_PAGE: AnswerOf<MessagePage> = answer('MessagePage', {
+  messages: list(PEEKED_MESSAGE, [{ ...PEEKED_MESSAGE.example, ...neverReceived }]),
+  nextAfter: orNull(text()),
+})

@@ -1,0 +1,104 @@
+/**
+ * Runs the handlers of a worker or a poller. Owns the claims that wait here for a handler, and the handlers that run.
+ *
+ * Invariants: at most `concurrency` handlers run. A claim that came in is run, unless its owner takes it back. A suspect begins
+ * when nothing else runs, where the others end in time, and nothing else begins until it has ended or has had its time.
+ */
+import { type Clock, endsWithin, LAST_MS } from '../shared/backoff'
+import type { Lease } from '../shared/leases'
+
+/** How long others are waited for before a suspect begins, and then its end before others begin. */
+const CAREFUL_MS = 3000
+
+export interface HandlersOptions<Held> {
+  clock: Clock
+  concurrency: number
+  /** Handles one claim and deals with whatever goes wrong. Never rejects. */
+  run: (lease: Held) => Promise<void>
+  /** A suspect is about to run alone: resolves when nothing else of its process is under way. */
+  quiet: () => Promise<unknown>
+}
+
+export class Handlers<Held extends Lease<unknown>> {
+  /** The claims that wait, suspects last. */
+  waiting: Held[] = []
+  readonly running = new Set<Held>()
+  /** No handler begins where this is more than 0: a suspect runs, or they are being stopped. */
+  closed = 0
+  #waits: [holds: () => boolean, resolve: () => void][] = []
+
+  constructor(private readonly options: HandlersOptions<Held>) {}
+
+  /** How many more handlers could begin. */
+  get free(): number {
+    return this.closed ? 0 : this.options.concurrency - this.running.size - this.waiting.length
+  }
+
+  /** Begins what may begin; the other claims wait. */
+  add(leases: readonly Held[]): void {
+    for (const lease of leases) this.waiting.push(lease)
+    this.waiting.sort((one, other) => +one.isSuspect - +other.isSuspect)
+    this.next()
+  }
+
+  next(): void {
+    while (!this.closed && this.running.size < this.options.concurrency) {
+      const [lease] = this.waiting
+      if (!lease) break
+      if (lease.isSuspect) void this.#runAlone(lease)
+      else void this.#begin()
+    }
+    this.#waits = this.#waits.filter(([holds, resolve]) => !holds() || resolve())
+  }
+
+  /** Resolves when it holds, by what waits and what runs here. */
+  until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waits.push([holds, resolve])
+      this.next()
+    })
+  }
+
+  /** Resolves when no handler runs. */
+  ended(): Promise<void> {
+    return this.until(() => this.running.size === 0)
+  }
+
+  /** Resolves when no handler runs, and no claim waits for one. */
+  idle(): Promise<void> {
+    return this.until(() => this.waiting.length + this.running.size === 0)
+  }
+
+  /**
+   * Begins no more handlers, aborts the signals of those that run, and waits a moment. Resolves to the claims of those that run
+   * on, and to those that wait.
+   */
+  async abandon(): Promise<Held[]> {
+    this.closed++
+    for (const lease of this.running) lease.abort('The handler is being stopped')
+    await endsWithin(this.options.clock, LAST_MS, this.ended())
+    const left = [...this.running, ...this.waiting.splice(0)].filter(({ isLost }) => !isLost)
+    for (const lease of left) lease.isLost = true
+    return left
+  }
+
+  async #begin(): Promise<void> {
+    const lease = this.waiting.shift() as Held
+    this.running.add(lease)
+    await this.options.run(lease)
+    this.running.delete(lease)
+    this.next()
+  }
+
+  async #runAlone(lease: Held): Promise<void> {
+    const { clock, concurrency, quiet } = this.options
+    const isNext = () => this.waiting[0] === lease
+    this.closed++
+    await endsWithin(clock, CAREFUL_MS, quiet())
+    // A stop may have given it back.
+    await this.until(() => this.running.size < concurrency || !isNext())
+    if (isNext()) await endsWithin(clock, CAREFUL_MS, this.#begin())
+    this.closed--
+    this.next()
+  }
+}

@@ -1,0 +1,8 @@
+/** `recentn/typeorm`: what a DataSource of the user's own lists, and the repositories on one. */
+export { migrations } from '../../migrations'
+export { type StoreSchema, schemaOf } from '../database/schema/schema'
+export * from '../entities'
+export { FeedRepository } from '../repositories/feeds/repository'
+export { QueueRepository } from '../repositories/queues/repository'
+export { RecentRepository } from '../repositories/recent/repository'
+export { SequenceRepository } from '../repositories/sequences'
