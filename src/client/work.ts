@@ -56,16 +56,23 @@ class RemoteWorker extends Stepping {
 
   constructor(queues: QueueCalls, queue: string, handler: loops.Handler, options: loops.WorkOptions) {
     super(loops.SURROUNDINGS)
-    const { clock } = loops.SURROUNDINGS
     this.#queues = queues
     this.#queue = queue
     this.#handler = handler
     this.#options = options
     const faults = new Faults<Message>({ ...options, who: 'worker', what: `work on the queue ${queue}` })
     this.#faults = faults
-    this.#leases = new Leases({ clock, share: 0.5, extend: extendBy(queues, queue), faults })
+    this.#leases = new Leases({ ...loops.SURROUNDINGS, share: 0.5, extend: extendBy(queues, queue), faults })
     const backoff = loops.pausesOf(options.backoff)
-    this.#settles = new Settles({ ...options, source: queues, queue, backoff, faults, again: mayPass, clock })
+    this.#settles = new Settles({
+      ...options,
+      source: queues,
+      queue,
+      backoff,
+      faults,
+      again: mayPass,
+      ...loops.SURROUNDINGS,
+    })
     void this.stopped.then(() => this.#leases.close())
     this.#fetched = this.repeat(faults, (signal) => this.#fetch(signal))
     this.stopBy(options.signal)
@@ -83,10 +90,8 @@ class RemoteWorker extends Stepping {
     for (const lease of this.#running.keys()) lease.abort('The worker was stopped before the handler ended')
     await this.within(Promise.all(this.#running.values()))
     for (const lease of this.#running.keys()) {
-      if (lease.isLost) continue
+      if (this.#leases.remove(lease)) this.#settles.abandoned(lease)
       lease.isLost = true
-      this.#leases.remove(lease)
-      this.#settles.abandoned(lease)
     }
     await this.within(this.#settles.drained(), LAST_SETTLE_MS)
     this.#settles.giveUp()

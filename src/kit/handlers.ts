@@ -4,9 +4,11 @@
  * Invariants: at most `concurrency` handlers run. A claim that came in is run, unless its owner takes it back. A suspect begins
  * when nothing else runs, where the others end in time, and nothing else begins until it has ended or has had its time.
  */
-import { type Clock, endsWithin, LAST_MS } from '../shared/backoff'
+import { type Clock, endsWithin } from '../shared/backoff'
 import type { Lease } from '../shared/leases'
 
+/** How long handlers have to end after their signals were aborted. */
+const LAST_MS = 1000
 /** How long others are waited for before a suspect begins, and then its end before others begin. */
 const CAREFUL_MS = 3000
 

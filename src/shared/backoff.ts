@@ -57,9 +57,6 @@ export interface Clock {
 /** Longer timers fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** How long handlers have to end after their signals were aborted. */
-export const LAST_MS = 1000
-
 /** Whether the work ends in this time. */
 export function endsWithin({ after }: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve, reject) => {

@@ -212,7 +212,8 @@ export function extendBy<Message extends ClaimedMessage>(source: ExtendSource, q
     const handles = leases.map(({ subject }) => subject.receiptHandle)
     // Over REST a second attempt still fits into what is left of the claim.
     const how = { visibilityTimeoutSeconds: ms / 1000, timeoutSeconds: Math.max(ms / 4000, 1) }
-    const stale = new Set((await source.extendMany(queue, handles, how)).failed.map((one) => one.receiptHandle))
+    const { failed } = await source.extendMany(queue, handles, how)
+    const stale = new Set(failed.map(({ receiptHandle }) => receiptHandle))
     return ({ subject }) => (stale.has(subject.receiptHandle) ? 'lost' : 'extended')
   }
 }

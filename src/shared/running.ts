@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** What workers, consumers, pollers and followed tables have in common: how they are stopped. Browsers load this file too. */
 
-import { type Clock, endsWithin, LAST_MS, Pauses } from './backoff'
+import { type Clock, endsWithin, Pauses } from './backoff'
 import type { Faults } from './faults'
 import type { RecentnError } from './recentn-error'
 
@@ -53,6 +53,8 @@ export interface Surroundings {
 }
 
 const LONGEST_PAUSE_MS = 5000
+/** How long handlers have to end after their signals were aborted. */
+const LAST_MS = 1000
 
 /** What asks again and again, and runs handlers. */
 export abstract class Stepping extends Stoppable {
