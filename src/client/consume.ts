@@ -32,10 +32,6 @@ export function startConsumer(
     },
     store: async (cursor: bigint, move: CursorMove) => (await feeds.moveCursor(feed, consumer, cursor, move)).cursor,
   }
-  return new ConsumerLoop<Change>(source, names, handler, options, {
-    backoff: loops.pausesOf(options.backoff),
-    repeat: loops.repeat,
-    patienceOf: loops.checkedPatience,
-    endsWithin: loops.endsWithin,
-  })
+  const surroundings = { ...loops.SURROUNDINGS, backoff: loops.pausesOf(options.backoff) }
+  return new ConsumerLoop<Change>(source, names, handler, options, surroundings)
 }

@@ -1,7 +1,5 @@
 /** The public shapes of the client's workers and consumers, and what both have in common: their options, and how they stop. */
 
-import { Pauses } from '../shared/backoff'
-import type { Faults } from '../shared/faults'
 import type { Change } from '../shared/feed-types'
 import type {
   ConsumeContext,
@@ -10,13 +8,12 @@ import type {
   WorkContext,
   WorkHandlingOptions,
 } from '../shared/handling-shapes'
-import type { Extended, ExtendOptions, Message, ReceiveOptions } from '../shared/queue-types'
-import { invalidInput, type RecentnError } from '../shared/recentn-error'
+import type { Message } from '../shared/queue-types'
+import { invalidInput } from '../shared/recentn-error'
 import type { Running, StopOptions } from '../shared/running'
 import { schemaFault } from '../shared/schema'
-import type { SettleSource } from '../shared/settle-batch'
 import { aFunction, type OptionRule, refuseFaults } from './options'
-import { LONGEST_TIMER_MS, pause } from './retry'
+import { pause } from './retry'
 
 export type { ConsumeContext, Running, StopOptions, WorkContext }
 
@@ -39,16 +36,6 @@ export type ConsumeHandler<Value = unknown> = (
 
 export type ConsumeOptions<Value = unknown> = ConsumeHandlingOptions<Value, Change>
 
-/** The calls that a worker makes: those of `QueueCalls`. */
-export interface WorkSource extends SettleSource {
-  receive(queue: string, options: ReceiveOptions & { signal: AbortSignal }): Promise<Message[]>
-  extendMany(
-    queue: string,
-    handles: readonly string[],
-    how: ExtendOptions & { timeoutSeconds: number },
-  ): Promise<Extended>
-}
-
 export function whole(min: number, max: number): OptionRule {
   const isIn = (value: unknown) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max
   return (value) => (isIn(value) ? null : `must be a whole number from ${min} to ${max}`)
@@ -61,7 +48,7 @@ const aDelay = whole(0, MAX_SECONDS)
 export const LOOP_RULES: Readonly<Record<keyof HandlingOptions<never, never>, OptionRule>> = {
   backoff: (value) => {
     const { minSeconds, maxSeconds, ...others } = pausesOf(Object(value))
-    const isFine = aDelay(minSeconds) === null && aDelay(maxSeconds) === null && maxSeconds >= minSeconds
+    const isFine = !aDelay(minSeconds) && !aDelay(maxSeconds) && maxSeconds >= minSeconds
     if (typeof value === 'object' && isFine && Object.keys(others).length === 0) return null
     return 'must have minSeconds and maxSeconds, whole numbers, and maxSeconds not less'
   },
@@ -84,39 +71,22 @@ export function pausesOf({ minSeconds = 1, ...others }: HandlingOptions<never, n
 }
 
 /** Milliseconds of patience, or null for no end of it. Throws `invalid_input`. */
-export function checkedPatience({ timeoutSeconds }: StopOptions): number | null {
+function checkedPatience({ timeoutSeconds }: StopOptions): number | null {
   if (timeoutSeconds === undefined) return null
   if (timeoutSeconds >= 0 && timeoutSeconds <= MAX_SECONDS) return timeoutSeconds * 1000
   throw invalidInput([{ pointer: '/timeoutSeconds', detail: `must be a number from 0 to ${MAX_SECONDS}` }])
 }
 
-const LONGEST_PAUSE_MS = 5000
-
-/**
- * Makes steps until the signal is aborted. Each resolves to the milliseconds until the next one; after an error that is
- * longer each time, and at least as long as the server asks for.
- */
-export async function repeat(signal: AbortSignal, faults: Faults<never>, step: () => Promise<number>): Promise<void> {
-  const pauses = new Pauses(LONGEST_PAUSE_MS)
-  // The caller may abort the signal before the first step.
-  await null
-  while (!signal.aborted) {
-    try {
-      const pauseMs = await step()
-      pauses.reset()
-      if (pauseMs > 0) await pause(pauseMs, signal)
-    } catch (error) {
-      if (signal.aborted) return
-      faults.database(error)
-      await pause(Math.max(pauses.next(), ((error as RecentnError).retryAfterSeconds ?? 0) * 1000), signal)
-    }
-  }
-}
-
-/** Whether the work ends in this time. */
-export function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS), false)
-    work.then(() => resolve(true), reject).finally(() => clearTimeout(timer))
-  })
+/** What both loops go by: the timers of the page, or of the process. */
+export const SURROUNDINGS = {
+  clock: {
+    now: () => performance.now(),
+    after: (ms: number, run: () => void) => {
+      const timer = setTimeout(run, ms)
+      return () => clearTimeout(timer)
+    },
+    endOfTurn: (run: () => void) => setTimeout(run),
+    pause,
+  },
+  patienceOf: checkedPatience,
 }

@@ -4,7 +4,7 @@
  * that proves that nothing was done.
  */
 
-import { pauseMs } from '../shared/backoff'
+import { LONGEST_TIMER_MS, pauseMs } from '../shared/backoff'
 import type { ErrorCode } from '../shared/error-codes'
 import type { RecentnError } from '../shared/recentn-error'
 
@@ -26,8 +26,6 @@ const PASSING_STATUSES: readonly number[] = [429, 502, 503, 504]
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
-/** Longer timers fire at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** If the server asks for a longer wait, the caller gets the error. */
 const LONGEST_RETRY_AFTER_SECONDS = 30
 

@@ -8,8 +8,8 @@
  */
 import type { DataSource } from 'typeorm'
 import { RecentnError } from '../shared/errors'
-import { InFlight } from '../shared/in-flight'
 import { performance } from '../shared/platform'
+import { InFlight } from '../shared/settle-batch'
 import { AfterCommit } from './after-commit'
 import { BoundedPool } from './bounded-pool'
 import type { HeldConnection, Opened } from './connection'

@@ -5,7 +5,7 @@
  * Invariant: every call that is admitted is settled exactly once.
  */
 import { type ErrorCode, isPassing, RecentnError } from '../shared/errors'
-import { InFlight } from '../shared/in-flight'
+import { InFlight } from '../shared/settle-batch'
 
 /** How a mechanism admits calls. */
 export interface Admission {

@@ -5,6 +5,8 @@
  *
  * Invariant: a claim that is held here is extended before it can expire, however far the clock moves.
  */
+import type { Lease, Leases } from '../shared/leases'
+
 export interface WaitsByClock {
   /** The longest step that it bears; any step when left out. */
   readonly longestStepMs?: number
@@ -21,6 +23,23 @@ export function movesOn(one: WaitsByClock): void {
 
 export function forget(one: WaitsByClock): void {
   waiting.delete(one)
+}
+
+/**
+ * The leases move on until `stopped`. A lease has a half of its time left, or more: a step spends half of that before it is
+ * extended.
+ */
+export function movedByTests<Held extends Lease<unknown>>(leases: Leases<Held>, stopped: Promise<unknown>): void {
+  const held = {
+    get longestStepMs() {
+      let shortestMs = Number.POSITIVE_INFINITY
+      for (const { ms } of leases.held.values()) shortestMs = Math.min(shortestMs, ms)
+      return shortestMs / 4
+    },
+    movedOn: () => leases.extend([...leases.held.values()]),
+  }
+  movesOn(held)
+  void stopped.then(() => forget(held))
 }
 
 /** `move`: moves the database's clock by one step. */

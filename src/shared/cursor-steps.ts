@@ -16,16 +16,21 @@ import { parseValues, type StandardSchema } from './schema'
 /** How a cursor is moved: from where the page was read that is finished, or wherever it is. */
 export type CursorMove = { from: bigint } | { force: true }
 
+interface Unstored {
+  cursor: bigint
+  move: CursorMove
+}
+
 export interface CursorStepsOptions<Change> {
   cursor(signal: AbortSignal): Promise<bigint>
   read(after: bigint, signal: AbortSignal): Promise<{ changes: Change[]; cursor: bigint }>
   /** Resolves to the cursor that is stored then. */
   store(cursor: bigint, move: CursorMove): Promise<bigint>
-  schema: StandardSchema | undefined
-  around: Around<Change[]>
+  schema?: StandardSchema | undefined
+  around?: Around<Change[]>
   handle(changes: Change[], context: { signal: AbortSignal; cursor: bigint; from: bigint }): unknown
   /** When left out, the steps fail while the cursor has expired. */
-  onExpired: (() => unknown) | undefined
+  onExpired?: (() => unknown) | undefined
   backoff: { minSeconds: number; maxSeconds: number }
   faults: Faults<Change[]>
 }
@@ -35,7 +40,7 @@ export class CursorSteps<Change extends { key: string; value: unknown; deleted: 
   /** Null when the cursor has to be read. */
   #at: bigint | null = null
   /** The cursor of what was handled, until it is stored: otherwise all of it would be handled once more. */
-  #unstored: { cursor: bigint; move: CursorMove } | null = null
+  #unstored: Unstored | null = null
   /** Handlers in a row that have thrown. */
   #failures = 0
 
@@ -45,9 +50,17 @@ export class CursorSteps<Change extends { key: string; value: unknown; deleted: 
   async step(stopping: AbortSignal): Promise<number> {
     try {
       if (this.#unstored) await this.#store(this.#unstored)
+      const { schema, around, handle, onExpired } = this.options
       const page = await this.#read(stopping)
-      if (page === null) return await this.#startOver()
-      return stopping.aborted || page.changes.length === 0 ? 0 : await this.#give(page)
+      if (page === null) return await this.#handled(() => onExpired?.(), { cursor: 0n, move: { force: true } })
+      const { changes, ...range } = page
+      if (stopping.aborted || changes.length === 0) return 0
+      const handled = surrounded(around, async () => {
+        await parseValues(schema, changes)
+        await handle(changes, { signal: this.#aborting.signal, ...range })
+      })
+      const unstored = { cursor: range.cursor, move: { from: range.from } }
+      return await this.#handled(() => handled(changes, null), unstored, changes)
     } catch (error) {
       this.#at = null
       throw error
@@ -57,23 +70,6 @@ export class CursorSteps<Change extends { key: string; value: unknown; deleted: 
   /** Aborts the signal of the handler that runs: the cursor of its changes is not stored. */
   abort(): void {
     this.#aborting.abort()
-  }
-
-  async #give({ changes, ...range }: { changes: Change[]; cursor: bigint; from: bigint }): Promise<number> {
-    const { schema, around, handle } = this.options
-    const handled = surrounded(around, async () => {
-      await parseValues(schema, changes)
-      await handle(changes, { signal: this.#aborting.signal, ...range })
-    })
-    if (!(await this.#handled(() => handled(changes, null), changes))) return this.#backoffMs()
-    await this.#store({ cursor: range.cursor, move: { from: range.from } })
-    return 0
-  }
-
-  async #startOver(): Promise<number> {
-    if (!(await this.#handled(() => this.options.onExpired?.()))) return this.#backoffMs()
-    await this.#store({ cursor: 0n, move: { force: true } })
-    return 0
   }
 
   /** Null when the cursor has expired and the consumer is to start over. */
@@ -93,20 +89,18 @@ export class CursorSteps<Change extends { key: string; value: unknown; deleted: 
     }
   }
 
-  /** Whether the work has resolved, and in time. */
-  async #handled(work: () => unknown, changes?: Change[]): Promise<boolean> {
-    const failure = await this.options.faults.attempt(work, changes)
-    if (failure) this.#at = null
+  /** Stores the cursor when the work has resolved, and in time. Resolves to the milliseconds until the next step. */
+  async #handled(work: () => unknown, unstored: Unstored, changes?: Change[]): Promise<number> {
+    const { faults, backoff } = this.options
+    const failure = await faults.attempt(work, changes)
     this.#failures = failure ? this.#failures + 1 : 0
-    return !failure && !this.#aborting.signal.aborted
-  }
-
-  #backoffMs(): number {
-    return this.#failures === 0 ? 0 : retrySeconds(this.#failures, this.options.backoff) * 1000
+    if (!failure && !this.#aborting.signal.aborted) await this.#store(unstored)
+    else this.#at = null
+    return failure ? retrySeconds(this.#failures, backoff) * 1000 : 0
   }
 
   /** What could not be stored is stored by the next step. */
-  async #store(unstored: { cursor: bigint; move: CursorMove }): Promise<void> {
+  async #store(unstored: Unstored): Promise<void> {
     this.#at = null
     this.#unstored = unstored
     try {

@@ -7,6 +7,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { performance as processClock } from 'node:perf_hooks'
 import * as timers from 'node:timers'
 import * as timersPromises from 'node:timers/promises'
+import type { Clock } from './backoff'
 
 /** Replaced only by tests of recentn itself. */
 export const real = { setTimeout: timers.setTimeout }
@@ -20,6 +21,17 @@ export const { nextTick } = process
 export const wallClockMs = Date.now.bind(Date)
 /** Resolves after that many milliseconds. */
 export const { setTimeout: delay } = timersPromises
+
+/** For what is given its clock. A pause keeps no process alive. */
+export const CLOCK: Clock = {
+  now: performance.now,
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
+  endOfTurn: setImmediate,
+  pause: (ms, signal) => delay(ms, undefined, { signal, ref: false }).catch(() => {}),
+}
 
 const OUTSIDE = new AsyncResource('recentn')
 

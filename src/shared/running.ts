@@ -1,6 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** What workers, consumers, pollers and followed tables have in common: how they are stopped. Browsers load this file too. */
 
+import { type Clock, endsWithin, Pauses } from './backoff'
+import type { Faults } from './faults'
+import type { RecentnError } from './recentn-error'
+
 export interface StopOptions {
   /** Seconds to wait for running handlers before their signals are aborted and their claims released; no limit when left out. */
   timeoutSeconds?: number | undefined
@@ -21,7 +25,7 @@ export interface Running {
 
 /** A class of what runs calls `ended` when it has stopped. */
 export abstract class Stoppable implements Running {
-  protected ended: () => void = () => {}
+  protected ended!: () => void
   readonly stopped = new Promise<void>((resolve) => {
     this.ended = resolve
   })
@@ -38,6 +42,76 @@ export abstract class Stoppable implements Running {
     if (signal.aborted) stop()
     signal.addEventListener('abort', stop)
     void this.stopped.then(() => signal.removeEventListener('abort', stop))
+  }
+}
+
+/** What the clock and the checks of the process are. */
+export interface Surroundings {
+  clock: Clock
+  /** Milliseconds of patience, or null for no end of it. Throws `invalid_input`. */
+  patienceOf(options: StopOptions): number | null
+}
+
+const LONGEST_PAUSE_MS = 5000
+/** How long handlers have to end after their signals were aborted. */
+const LAST_MS = 1000
+
+/** What asks again and again, and runs handlers. */
+export abstract class Stepping extends Stoppable {
+  protected readonly stopping = new AbortController()
+  #ending: Promise<void> | undefined
+
+  constructor(protected readonly surroundings: Surroundings) {
+    super()
+  }
+
+  async stop(options: StopOptions = {}): Promise<void> {
+    const { clock, patienceOf } = this.surroundings
+    const patienceMs = patienceOf(options)
+    this.stopping.abort()
+    // What is stopped before it is whole, by a signal that was aborted, ends a moment later.
+    await null
+    this.#ending ??= this.end().then(this.ended)
+    if (patienceMs !== null && !(await endsWithin(clock, patienceMs, this.stopped))) {
+      await this.hurry()
+      this.ended()
+    }
+    return this.stopped
+  }
+
+  /** Whether the work ends in this time; a second when left out, as for handlers whose signals were aborted. */
+  protected within(work: Promise<unknown>, ms = LAST_MS): Promise<boolean> {
+    return endsWithin(this.surroundings.clock, ms, work)
+  }
+
+  /** Lets what runs end; called once. Never rejects. */
+  protected abstract end(): Promise<unknown>
+
+  /** The patience is over. Never rejects. */
+  protected abstract hurry(): Promise<unknown>
+
+  /**
+   * Makes steps until it is stopped. Each resolves to the milliseconds until the next one; after an error that is longer each
+   * time, and at least as long as the server asks for.
+   */
+  protected async repeat(faults: Faults<never>, step: (stopping: AbortSignal) => Promise<number>): Promise<void> {
+    const { clock } = this.surroundings
+    const { signal } = this.stopping
+    const pauses = new Pauses(LONGEST_PAUSE_MS)
+    // The caller may abort the signal before the first step.
+    await null
+    while (!signal.aborted) {
+      let pauseMs: number
+      try {
+        pauseMs = await step(signal)
+        pauses.reset()
+      } catch (error) {
+        if (signal.aborted) break
+        faults.database(error)
+        pauseMs = Math.max(pauses.next(), ((error as RecentnError).retryAfterSeconds ?? 0) * 1000)
+      }
+      if (pauseMs > 0) await clock.pause(pauseMs, signal)
+    }
   }
 }
 

@@ -1,16 +1,15 @@
 /**
  * How a worker of the library or of the client ends its claims. Handlers that end in one turn of the event loop share a
- * call. Owns which settles are not answered yet. Browsers load this file too: the clock is given.
+ * call. Owns which settles are not answered yet. Browsers load this file too.
  *
  * Invariant: what the source did not answer is asked again until the claim has ended, and beyond that while the source is
  * away: the handle fences, so that a late ack still saves work when nobody else has the message.
  */
 
-import { Pauses, retrySeconds } from './backoff'
+import { type Clock, Pauses, retrySeconds } from './backoff'
 import { errorText } from './error-text'
 import { isUnrecoverable } from './failures'
 import type { Faults } from './faults'
-import { InFlight } from './in-flight'
 
 const MAX_HANDLES = 1000
 const LONGEST_PAUSE_MS = 5000
@@ -48,13 +47,8 @@ export interface SettlesOptions<Message> {
   onDone?: ((message: Message) => void) | undefined
   onDead?: ((message: Message, error: unknown) => void) | undefined
   /** Whether to ask again about this claim after this error. `isStopping`: since the worker only waits for its settles. */
-  again: (error: unknown, claim: Claimed<Message>, isStopping: boolean) => boolean
-  clock: {
-    now: () => number
-    /** May end early when the signal is aborted. */
-    sleep: (ms: number, signal: AbortSignal) => Promise<void>
-    endOfTurn: (run: () => void) => unknown
-  }
+  again(error: unknown, claim: Claimed<Message>, isStopping: boolean): boolean
+  clock: Clock
 }
 
 /** Resolves to the handles that had an effect. */
@@ -108,7 +102,7 @@ export class Settles<Message extends ReceivedMessage> {
 
   /** From now on what the source does not answer is given up when its claim has ended, or after half a minute. */
   hurry(): void {
-    this.#patienceEndsAt = Math.min(this.#patienceEndsAt, this.options.clock.now() + LAST_PATIENCE_MS)
+    this.#patienceEndsAt = this.options.clock.now() + LAST_PATIENCE_MS
   }
 
   /** Asks no more: what is not settled is handed out again when its visibility timeout has expired. */
@@ -140,23 +134,44 @@ export class Settles<Message extends ReceivedMessage> {
     for (let left = claims; left.length > 0 && !signal.aborted; ) {
       try {
         const settled = await call(left.map(({ subject }) => subject.receiptHandle))
-        if (hook) this.#callFor(left, settled, hook)
+        const there = new Set(settled)
+        for (const { subject } of hook ? left : []) {
+          if (there.has(subject.receiptHandle)) faults.hook(() => hook?.(subject), subject)
+        }
         break
       } catch (error) {
         faults.database(error)
         const isStopping = this.#patienceEndsAt < Number.POSITIVE_INFINITY
         left = left.filter((claim) => clock.now() < this.#patienceEndsAt && again(error, claim, isStopping))
         pauses ??= new Pauses(LONGEST_PAUSE_MS)
-        if (left.length > 0) await clock.sleep(pauses.next(), signal)
+        if (left.length > 0) await clock.pause(pauses.next(), signal)
       }
     }
     this.#unanswered.end()
   }
+}
 
-  #callFor(claims: readonly Claimed<Message>[], settled: readonly string[], hook: (message: Message) => void): void {
-    const there = new Set(settled)
-    for (const { subject } of claims) {
-      if (there.has(subject.receiptHandle)) this.options.faults.hook(() => hook(subject), subject)
-    }
+/** Counts what is under way, for a caller that waits until nothing is. */
+export class InFlight {
+  #count = 0
+  #onNone: (() => void)[] = []
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** `end` must follow. */
+  begin(count = 1): void {
+    this.#count += count
+  }
+
+  end(count = 1): void {
+    this.#count -= count
+    if (this.#count === 0) for (const resolve of this.#onNone.splice(0)) resolve()
+  }
+
+  /** Resolves when nothing is under way. */
+  async none(): Promise<void> {
+    if (this.#count > 0) await new Promise<void>((resolve) => this.#onNone.push(resolve))
   }
 }

@@ -8,11 +8,11 @@ import { timingSafeEqual } from 'node:crypto'
 import { faultsOf, refuse } from '../fields/field'
 import { partsOf, SECRET_LENGTH, VERIFY_RULES } from '../fields/keys'
 import { MergedCalls } from '../kit/merged-calls'
-import { within } from '../kit/time-limit'
 import { hashOf, type KeyRepository, type KnownKey, USE_MS } from '../repositories/keys/repository'
+import { endsWithin } from '../shared/backoff'
 import { RecentnError } from '../shared/errors'
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from '../shared/key-types'
-import { clearTimeout, outside, performance, setTimeout } from '../shared/platform'
+import { CLOCK, clearTimeout, outside, performance, setTimeout } from '../shared/platform'
 import type { Page } from '../shared/types'
 
 const FRESH_MS = 1000
@@ -147,11 +147,11 @@ export class KnownKeys implements Keys {
 
   /** What was known last, where the database does not answer in time. */
   async #findWithin(id: string, patienceMs: number): Promise<KnownKey | null> {
-    const found = this.#find(id).then((key) => ({ key }))
-    const inTime = await within(patienceMs, found).catch((error: unknown) => {
+    const found = this.#find(id)
+    const isInTime = await endsWithin(CLOCK, patienceMs, found).catch((error: unknown) => {
       if (!this.#known.has(id)) throw error
     })
-    const last = inTime ?? this.#known.get(id)
+    const last = isInTime ? { key: await found } : this.#known.get(id)
     if (last === undefined)
       throw new RecentnError('database_unavailable', 'The database does not say whose key this is')
     return last.key

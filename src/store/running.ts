@@ -2,11 +2,21 @@
  * What runs for a store until it is stopped: its workers, its pollers, its consumers. Each is listed with the queue, table or
  * feed that it works on by itself; null for one that works only when it is called.
  */
+import { checkedStop } from '../fields/options'
 import { RecentnError } from '../shared/errors'
-import type { Running } from '../shared/running'
+import { CLOCK } from '../shared/platform'
+import type { Running, Surroundings } from '../shared/running'
 
 /** How long handlers have to finish when the store closes. */
 const STOP_SECONDS = 10
+
+/** What everything that runs for a store goes by. */
+export const SURROUNDINGS: Surroundings = { clock: CLOCK, patienceOf: checkedStop }
+
+/** Of the store: there is nothing to ask any more. */
+export function isClosed(error: unknown): boolean {
+  return error instanceof RecentnError && error.code === 'closed'
+}
 
 export class StartedWork<Subject, One extends Running> {
   readonly #all = new Map<One, Subject | null>()

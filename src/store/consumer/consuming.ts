@@ -5,13 +5,14 @@ import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, option } fro
 import { FORM, nameFaults, oneOf, PAGE_LIMIT, SIGNAL } from '../../fields/rules'
 import { Loop } from '../../kit/loop'
 import { handling, isHandling } from '../../kit/reentrancy'
-import { within } from '../../kit/time-limit'
 import { ConsumerLoop, type ConsumeSource } from '../../shared/consumer'
 import { isExpired, storedCursor } from '../../shared/cursor-steps'
-import { RecentnError } from '../../shared/errors'
 import type { Faults } from '../../shared/faults'
 import type { Change, Feeds } from '../../shared/feed-types'
+import { outside } from '../../shared/platform'
+import type { StopOptions } from '../../shared/running'
 import { schemaFault } from '../../shared/schema'
+import { isClosed, SURROUNDINGS } from '../running'
 import type { ConsumeHandler, ConsumeOptions } from './types'
 
 const WAIT_SECONDS = 20
@@ -28,19 +29,6 @@ const OPTIONS = optionRules<ConsumeOptions>({
   onExpired: aFunction,
   onError: aFunction,
 })
-
-const SURROUNDINGS = {
-  repeat,
-  patienceOf: checkedStop,
-  endsWithin: async (ms: number, work: Promise<unknown>) =>
-    (await within(
-      ms,
-      work.then(() => true),
-    )) === true,
-  handling,
-  isHandling,
-  isOver: (error: unknown) => error instanceof RecentnError && error.code === 'closed',
-}
 
 /** Throws `invalid_input`, with every fault. */
 export function startConsumer(
@@ -63,8 +51,7 @@ export function startConsumer(
   const read: ConsumeSource<Change>['read'] = (after, signal) =>
     feeds.changes(feed, { limit, values, waitSeconds: WAIT_SECONDS, signal, after })
   const kept = keptBy(feeds, feed, consumer, cursor)
-  const surroundings = { ...SURROUNDINGS, backoff: boundsOf(options.backoff) }
-  const loop = new ConsumerLoop<Change>({ ...kept, read }, [feed, consumer], handler, options, surroundings)
+  const loop = outside(() => new StoreLoop({ ...kept, read }, [feed, consumer], handler, options))
   /** Whether all that is published by now is handled. */
   const isCaughtUp = async () => {
     try {
@@ -100,16 +87,37 @@ function keptBy(
   return { cursor: () => kept, store }
 }
 
-/** A loop that goes by the clock of the process, and moves on with a test's. */
-function repeat(stopping: AbortSignal, faults: Faults<never>, step: () => Promise<number>): Promise<void> {
-  const loop = new Loop({
-    round: step,
-    faultPauses: FAULT_PAUSES,
-    onFault: (error) => faults.database(error),
-    keepsAlive: true,
-  })
-  loop.wake()
-  return new Promise((resolve) => {
-    stopping.addEventListener('abort', () => void loop.stop().then(resolve))
-  })
+/** It goes by the clock of the process, and moves on with a test's. Its own handlers may stop it without waiting for themselves. */
+export class StoreLoop extends ConsumerLoop<Change> {
+  constructor(
+    source: ConsumeSource<Change>,
+    names: readonly [feed: string, consumer: string],
+    handler: ConsumeHandler,
+    options: ConsumeOptions,
+  ) {
+    const { onExpired } = options
+    const handle: ConsumeHandler = (changes, context) => handling(this, () => handler(changes, context))
+    const inside = { ...options, onExpired: onExpired && (() => handling(this, onExpired)) }
+    super(source, names, handle, inside, { ...SURROUNDINGS, backoff: boundsOf(options.backoff) })
+  }
+
+  override async stop(options: StopOptions = {}): Promise<void> {
+    if (!isHandling(this)) return super.stop(options)
+    checkedStop(options)
+    this.stopping.abort()
+  }
+
+  protected override repeat(faults: Faults<never>, step: (stopping: AbortSignal) => Promise<number>): Promise<void> {
+    const { signal } = this.stopping
+    const loop = new Loop({
+      round: () => step(signal),
+      faultPauses: FAULT_PAUSES,
+      onFault: (error) => (isClosed(error) ? this.stopping.abort() : faults.database(error)),
+      keepsAlive: true,
+    })
+    loop.wake()
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => void loop.stop().then(resolve).then(this.ended))
+    })
+  }
 }

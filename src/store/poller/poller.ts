@@ -6,20 +6,20 @@
  * way: done, to be tried again, failed, given back, or lost.
  */
 
-import { checkedStop } from '../../fields/options'
 import { Handlers } from '../../kit/handlers'
-import { Lease } from '../../kit/lease'
-import { Leases, type Unextended } from '../../kit/leases'
 import { Loop } from '../../kit/loop'
-import type { ClaimedRows, LoadedClaim } from '../../repositories/polls/claims'
+import { movedByTests } from '../../kit/test-time'
+import type { ClaimedRows } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import { RecentnError } from '../../shared/errors'
-import { delay, outside, performance } from '../../shared/platform'
+import { type LeaseFate, Leases } from '../../shared/leases'
+import { CLOCK, delay, outside, performance } from '../../shared/platform'
 import type { PollCounts } from '../../shared/poll-types'
-import { type StopOptions, Stoppable } from '../../shared/running'
+import { Stepping, type StopOptions } from '../../shared/running'
+import { isClosed, SURROUNDINGS } from '../running'
 import type { PollSettings } from './options'
 import { BatchSize, type PollerFaults } from './pace'
-import { type HeldRow, LONGEST_PAUSE_MS, Rows } from './rows'
+import { HeldRow, LONGEST_PAUSE_MS, Rows } from './rows'
 import type { Poller, PollHandler, PollResult } from './types'
 
 /** How often `once` looks again for rows that others had locked, as claims do for a moment. */
@@ -37,14 +37,14 @@ export interface RowPollerOptions<T> {
   guard: (why: string) => void
 }
 
-export class RowPoller<T> extends Stoppable implements Poller {
+export class RowPoller<T> extends Stepping implements Poller {
   readonly #repository: PollRepository
   readonly #settings: PollSettings
   readonly #faults: PollerFaults<T>
   readonly #guard: RowPollerOptions<T>['guard']
-  readonly #leases: Leases<LoadedClaim>
+  readonly #leases: Leases<HeldRow>
   readonly #rows: Rows<T>
-  readonly #handlers: Handlers<LoadedClaim>
+  readonly #handlers: Handlers<HeldRow>
   readonly #batch: BatchSize
   #isAdvised = false
   /** The last round has found nothing. */
@@ -53,26 +53,27 @@ export class RowPoller<T> extends Stoppable implements Poller {
   readonly #loop: Loop
   #once: Promise<PollResult> | null = null
   #givenBack: Promise<void> = Promise.resolve()
-  #stopping: Promise<void> | null = null
 
   constructor({ repository, handler, settings, faults, guard }: RowPollerOptions<T>) {
-    super()
+    super(SURROUNDINGS)
     this.#repository = repository
     this.#settings = settings
     this.#faults = faults
     this.#guard = guard
     const onFault = (error: unknown) => faults.database(error)
     this.#leases = new Leases({
+      clock: CLOCK,
       share: 1 / 3,
-      keyOf: (claim) => claim,
       extend: (leases) => this.#extend(leases),
-      onFault,
+      faults,
     })
+    movedByTests(this.#leases, this.stopped)
     this.#rows = new Rows({ repository, handler, settings, faults, leases: this.#leases })
     this.#handlers = new Handlers({
+      clock: CLOCK,
       concurrency: settings.concurrency,
       run: (lease) => this.#rows.run(lease),
-      giveBack: (leases) => this.#giveBack(leases),
+      quiet: () => this.#handlers.ended(),
     })
     this.#batch = new BatchSize(settings)
     this.#loop = new Loop({
@@ -83,11 +84,12 @@ export class RowPoller<T> extends Stoppable implements Poller {
       keepsAlive: true,
     })
     if (settings.auto) this.#loop.wake()
+    void this.stopped.then(() => this.#leases.close())
     this.stopBy(settings.signal, () => this.#stopNow())
   }
 
   async once(): Promise<PollResult> {
-    if (this.#stopping) throw new RecentnError('closed', 'The poller was stopped')
+    if (this.#isStopping) throw new RecentnError('closed', 'The poller was stopped')
     this.#requireOutside('once()')
     if (this.#settings.auto) {
       throw new RecentnError('invalid_input', 'The poller polls by itself: `once` is for auto: false')
@@ -107,16 +109,13 @@ export class RowPoller<T> extends Stoppable implements Poller {
     return this.#repository.counts()
   }
 
-  async stop(options: StopOptions = {}): Promise<void> {
-    const patienceMs = checkedStop(options)
+  override async stop(options: StopOptions = {}): Promise<void> {
     this.#requireOutside('stop()')
-    this.#handlers.hurryAfter(patienceMs)
-    return this.#stopNow()
+    return this.#stopNow(options)
   }
 
-  #stopNow(): Promise<void> {
-    this.#stopping ??= outside(() => this.#stop())
-    return this.#stopping
+  #stopNow(options?: StopOptions): Promise<void> {
+    return outside(() => super.stop(options))
   }
 
   /** Throws `misuse` in a handler of this poller, and in a transaction that its results would wait for. */
@@ -134,7 +133,7 @@ export class RowPoller<T> extends Stoppable implements Poller {
       const isMoreToTidy = await this.#tidy()
       return isMore || isMoreToTidy ? 0 : this.#settings.intervalMs
     } catch (error) {
-      if (!(error instanceof RecentnError && error.code === 'closed')) throw error
+      if (!isClosed(error)) throw error
       void this.#stopNow()
       return null
     }
@@ -148,14 +147,17 @@ export class RowPoller<T> extends Stoppable implements Poller {
     } finally {
       await this.#handlers.ended()
     }
-    while (!this.#stopping && (await this.#repository.tidy()));
+    while (!this.#isStopping && (await this.#repository.tidy()));
     return this.#rows.result
   }
 
   async #claimAll(): Promise<void> {
-    for (let looks = 0; !this.#stopping; ) {
-      if (await this.#claim()) looks = 0
-      else if (this.#handlers.running > 0) await this.#handlers.changed()
+    const { running } = this.#handlers
+    for (let looks = 0; !this.#isStopping; ) {
+      const isMore = await this.#claim()
+      const most = running.size
+      if (isMore) looks = 0
+      else if (running.size > 0) await this.#handlers.until(() => this.#isStopping || running.size < most)
       else if (looks++ < LOOKS && (await this.#repository.isAnyReady())) await delay(LOOK_MS * looks)
       else break
     }
@@ -168,15 +170,20 @@ export class RowPoller<T> extends Stoppable implements Poller {
   async #claim(): Promise<boolean> {
     const { leases, isMore } = await this.#fetch()
     const began = performance.now()
-    this.#leases.add(leases)
-    this.#handlers.add(leases)
-    await this.#handlers.room()
-    if (!this.#stopping) this.#batch.handled(leases.length, performance.now() - began)
+    void this.#leases.add(leases)
+    if (this.#isStopping) this.#giveBack(leases)
+    else this.#handlers.add(leases)
+    await this.#handlers.until(() => this.#isStopping || this.#handlers.free > 0)
+    if (!this.#isStopping) this.#batch.handled(leases.length, performance.now() - began)
     await this.#givenBack
     return isMore
   }
 
-  /** The next rows; one that may be the death of this process comes last. `isMore`: there was something to do. */
+  get #isStopping(): boolean {
+    return this.stopping.signal.aborted
+  }
+
+  /** The next rows. `isMore`: there was something to do. */
   async #fetch(): Promise<{ leases: HeldRow[]; isMore: boolean }> {
     const { timeoutMs: ms, maxAttempts } = this.#settings
     const { result } = this.#rows
@@ -186,13 +193,12 @@ export class RowPoller<T> extends Stoppable implements Poller {
       const { claims, givenUp, refused, isMore } = await this.#claimRows()
       const leases = claims.map((claim) => {
         const isSuspect = claim.ranOut && claim.attempts >= maxAttempts
-        return new Lease(claim, { ms, sentAt, isKept: true, isSuspect })
+        return new HeldRow(claim, claim, ms, sentAt + ms, isSuspect)
       })
       result.claimed += claims.length
       result.failed += givenUp.length
       for (const { row, error } of givenUp) this.#faults.handler(new Error(error), (row ?? undefined) as T | undefined)
       for (const { key, error } of refused) this.#faults.handler(error, (key ?? undefined) as T | undefined)
-      leases.sort((one, other) => Number(one.isSuspect) - Number(other.isSuspect))
       return { leases, isMore: isMore || claims.length + givenUp.length + refused.length > 0 }
     } catch (error) {
       this.#repository.forgetPlan()
@@ -202,7 +208,7 @@ export class RowPoller<T> extends Stoppable implements Poller {
 
   /** What the database refuses may be a plan that is out of date: an index was dropped, a column renamed. */
   async #claimRows(): Promise<ClaimedRows> {
-    const limits = this.#batch.limits(this.#handlers.running)
+    const limits = this.#batch.limits(this.#handlers.running.size)
     try {
       return await this.#repository.claim(limits)
     } catch (error) {
@@ -227,24 +233,26 @@ export class RowPoller<T> extends Stoppable implements Poller {
     return false
   }
 
-  async #extend(leases: readonly HeldRow[]): Promise<Unextended<LoadedClaim>> {
+  async #extend(leases: readonly HeldRow[]): Promise<(lease: HeldRow) => LeaseFate> {
     const { extended, lost } = await this.#repository.extend(leases.map(({ subject }) => subject))
-    return {
-      lost: new Set(leases.filter(({ subject }) => lost.has(subject))),
-      locked: new Set(leases.filter(({ subject }) => !extended.has(subject) && !lost.has(subject))),
-    }
+    return ({ subject }) => (lost.has(subject) ? 'lost' : extended.has(subject) ? 'extended' : 'locked')
   }
 
   #giveBack(leases: readonly HeldRow[]): void {
     this.#givenBack = this.#givenBack.then(() => this.#rows.giveBack(leases))
   }
 
-  async #stop(): Promise<void> {
-    const left = await this.#handlers.stop(() =>
-      Promise.all([this.#loop.stop(), this.#once?.catch(() => {}), this.#givenBack]),
-    )
+  protected async end(): Promise<void> {
+    this.#handlers.closed++
+    this.#giveBack(this.#handlers.waiting.splice(0))
+    this.#handlers.next()
+    await Promise.all([this.#loop.stop(), this.#once?.catch(() => {}), this.#givenBack])
+    await this.#handlers.ended()
+  }
+
+  protected async hurry(): Promise<void> {
+    const left = await this.#handlers.abandon()
+    for (const lease of left) lease.isAbandoned = true
     await this.#rows.giveBack(left)
-    await this.#leases.close()
-    this.ended()
   }
 }

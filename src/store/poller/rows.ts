@@ -6,18 +6,17 @@
  * running. A result is not recorded when the claim is not held any more: another poller has the row, or will have it.
  */
 
-import type { Lease } from '../../kit/lease'
-import type { Leases } from '../../kit/leases'
 import { handling, isHandling } from '../../kit/reentrancy'
-import { sleep } from '../../kit/time-limit'
 import type { LoadedClaim, RowOutcome } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { LoadedRow } from '../../repositories/polls/rows'
 import { Pauses, retrySeconds } from '../../shared/backoff'
 import { errorText } from '../../shared/error-text'
-import { isPassing, RecentnError } from '../../shared/errors'
+import { isPassing } from '../../shared/errors'
 import { isUnrecoverable } from '../../shared/failures'
-import { performance } from '../../shared/platform'
+import { Lease, type Leases } from '../../shared/leases'
+import { CLOCK, performance } from '../../shared/platform'
+import { isClosed } from '../running'
 import type { PollSettings } from './options'
 import type { PollerFaults } from './pace'
 import type { PollHandler, PollResult } from './types'
@@ -31,14 +30,22 @@ const ASKS = 3
 const GIVE_BACK_MS = 1000
 const LOCKED_PAUSE_MS = 50
 
-export type HeldRow = Lease<LoadedClaim>
+export class HeldRow extends Lease<LoadedClaim> {
+  readonly claimedAt = performance.now()
+  /** Given back while its handler ran: what the handler comes to is not recorded. */
+  isAbandoned = false
+
+  get holds(): boolean {
+    return !this.isLost && performance.now() < this.endsAt
+  }
+}
 
 export interface RowsOptions<T> {
   repository: PollRepository
   handler: PollHandler<T>
   settings: PollSettings
   faults: PollerFaults<T>
-  leases: Leases<LoadedClaim>
+  leases: Leases<HeldRow>
 }
 
 export class Rows<T> {
@@ -132,11 +139,11 @@ export class Rows<T> {
         return
       } catch (error) {
         this.options.faults.database(error)
-        if (error instanceof RecentnError && error.code === 'closed') break
+        if (isClosed(error)) break
         if (!isPassing(error) && ++asked >= ASKS) {
           rest ??= insteadOf(outcome, error)
           now = rest.shift()
-        } else await sleep(pauses.next())
+        } else await CLOCK.pause(pauses.next())
       }
     }
     this.#lost(lease)
@@ -148,12 +155,12 @@ export class Rows<T> {
     for (let asked = 0; ; ) {
       try {
         if ((await this.options.repository.giveBack(lease.subject)) !== 'locked' || performance.now() >= until) break
-        await sleep(LOCKED_PAUSE_MS)
+        await CLOCK.pause(LOCKED_PAUSE_MS)
       } catch (error) {
         this.options.faults.database(error)
-        if (error instanceof RecentnError && error.code === 'closed') break
+        if (isClosed(error)) break
         if (lease.isLost || (!isPassing(error) && ++asked >= ASKS)) break
-        await sleep(pauses.next())
+        await CLOCK.pause(pauses.next())
       }
     }
     this.options.leases.remove(lease)

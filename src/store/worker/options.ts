@@ -10,8 +10,7 @@ export interface WorkSettings {
   concurrency: number
   batchSize: number
   auto: boolean
-  /** Null: the messages' own, or the queue's. */
-  visibilityTimeoutSeconds: number | null
+  visibilityTimeoutSeconds: number | undefined
   backoff: Bounds
   schema: StandardSchema | undefined
   signal: AbortSignal | undefined
@@ -43,16 +42,7 @@ export function checkedWork(queue: string, handler: Handler, options: WorkOption
     ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
   ])
-  const {
-    concurrency = 1,
-    visibilityTimeoutSeconds = null,
-    auto = true,
-    backoff,
-    schema,
-    signal,
-    around,
-    ...hooks
-  } = options
+  const { concurrency = 1, visibilityTimeoutSeconds, auto = true, backoff, schema, signal, around, ...hooks } = options
   // What is claimed ahead is bounded by what the handlers begin in a moment: a large batch is for quick ones only.
   const { batchSize = Math.min(Math.max(5 * concurrency, 10), 1000) } = options
   const { onError, onDone, onDead } = hooks

@@ -1,11 +1,15 @@
 /**
- * How many messages a worker should claim now. Owns the pace of its handlers.
+ * How many messages a worker should claim now. Owns the pace of its handlers, and counts what became of the messages.
  *
  * What waits here, begun by nobody, is withheld from other workers, and has spent a receive when this process is killed:
  * so only as much is claimed ahead as the handlers begin in the next quarter of a second at their pace, and at first, and
  * after messages that may have killed a process, nothing. What is allowed ahead doubles with each claim that goes well.
  */
+import { mayHaveKilled } from '../../shared/failures'
+import type { Lease } from '../../shared/leases'
+import type { Message } from '../../shared/queue-types'
 import type { WorkSettings } from './options'
+import type { WorkResult } from './types'
 
 const AHEAD_MS = 250
 /** The clock tells no shorter handler from none. */
@@ -16,44 +20,37 @@ const NEWEST = 0.05
 const BATCHES_AHEAD = 2
 
 export class Prefetch {
+  result: WorkResult = { done: 0, failed: 0 }
   #meanMs: number | null = null
   #allowed = 0
   #isSingle = false
 
-  constructor(private readonly options: Pick<WorkSettings, 'concurrency' | 'batchSize'>) {}
+  constructor(private readonly options: WorkSettings) {}
 
-  handled(ms: number): void {
+  handled(ms: number, hasFailed: boolean): void {
     const one = Math.max(ms, SHORTEST_MS)
     this.#meanMs = this.#meanMs === null ? one : this.#meanMs + (one - this.#meanMs) * NEWEST
+    this.result[hasFailed ? 'failed' : 'done']++
   }
 
-  /** A claim brought messages, none of which may have killed a process. */
-  grow(): void {
-    this.#isSingle = false
+  /** What is allowed ahead grows, unless a message may have killed a process; after a suspect it is one message at a time. */
+  came(leases: readonly Lease<Message>[], isSuspect: boolean): void {
+    this.#isSingle = isSuspect
     const { concurrency, batchSize } = this.options
-    this.#allowed = Math.min(Math.max(2 * this.#allowed, concurrency, 10), BATCHES_AHEAD * batchSize)
-  }
-
-  /** Nothing ahead, until claims go well again. */
-  shrink(): void {
-    this.#allowed = 0
-  }
-
-  /** One message at a time, until a claim goes well. */
-  single(): void {
-    this.shrink()
-    this.#isSingle = true
+    if (leases.some(({ subject }) => mayHaveKilled(subject))) this.#allowed = 0
+    else this.#allowed = Math.min(Math.max(2 * this.#allowed, concurrency, 10), BATCHES_AHEAD * batchSize)
   }
 
   /** What was claimed ahead was not begun in time. */
   slowed(): void {
-    this.shrink()
+    this.#allowed = 0
     this.#meanMs = null
   }
 
   /** What to ask for, given what runs and what was claimed or asked for ahead; 0 while there is enough. */
   wanted(running: number, ahead: number): number {
-    const { concurrency, batchSize } = this.options
+    const { concurrency, batchSize, auto } = this.options
+    if (!auto) return 0
     const free = concurrency - running
     if (this.#isSingle) return free > 0 && ahead === 0 ? 1 : 0
     const pace = this.#meanMs === null ? 0 : (concurrency * AHEAD_MS) / this.#meanMs

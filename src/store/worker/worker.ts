@@ -1,118 +1,92 @@
 /**
- * `store.queues.work`: claims messages ahead, runs a handler on each, and settles them. Owns the worker; the database's
- * locks are the repository's.
- *
- * Invariants: a handler begins only while the lease of its message surely holds. Every claim that came in ends in exactly
- * one way: acked, nacked, given back, or lost.
+ * `store.queues.work`: what a worker has beside its loop (`loop.ts`). It claims ahead of its handlers, gives
+ * back claims whose handlers have not begun, and may receive only when `once` is called.
  */
 
-import { checkedStop } from '../../fields/options'
 import { isShared } from '../../kit/admission'
-import { Handlers } from '../../kit/handlers'
-import { Leases, type Unextended } from '../../kit/leases'
-import { sleep } from '../../kit/time-limit'
+import { movedByTests } from '../../kit/test-time'
 import { RecentnError } from '../../shared/errors'
-import { mayHaveKilled } from '../../shared/failures'
-import { Faults } from '../../shared/faults'
-import { clearInterval, outside, performance, setImmediate, setInterval } from '../../shared/platform'
-import type { Message } from '../../shared/queue-types'
-import { type StopOptions, Stoppable, surrounded } from '../../shared/running'
-import { parsing } from '../../shared/schema'
-import { type Claimed, Settles } from '../../shared/settle-batch'
-import { Fetcher, type HeldMessage, type WorkSource } from './fetch'
+import type { Lease, LeaseFate } from '../../shared/leases'
+import { CLOCK, clearInterval, outside, setInterval } from '../../shared/platform'
+import type { Message, Queues, ReceiveOptions } from '../../shared/queue-types'
+import type { StopOptions } from '../../shared/running'
+import { InFlight } from '../../shared/settle-batch'
+import { isClosed, SURROUNDINGS } from '../running'
+import { WorkerLoop, type WorkSource } from './loop'
 import { checkedWork, type WorkSettings } from './options'
 import { Prefetch } from './prefetch'
-import type { Handler, WorkContext, Worker, WorkOptions, WorkResult } from './types'
+import type { Handler, Worker, WorkOptions, WorkResult } from './types'
 
-/** At half of its lease a claim is extended, or given back when its handler has not begun. */
-const LEASE_SHARE = 0.5
-/** How long the database has after the patience of a `stop` to take what is settled. */
-const LAST_MS = 1000
-const CLOCK = { now: performance.now, sleep, endOfTurn: setImmediate }
+type Held = Lease<Message>
+
+export interface StoreWorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMany' | 'extendMany'> {
+  /**
+   * Ends claims as if they had not been made: ready again, with the receive count that they had before. Stale handles
+   * are ignored.
+   */
+  giveBack(queue: string, receiptHandles: readonly string[]): Promise<unknown>
+  /** Throws where `once` would wait for itself. */
+  guard?: (() => void) | undefined
+}
 
 /** See `StoreQueues.work`. Throws `invalid_input`. A worker belongs to no caller: one that is started inside a transaction does not run inside it. */
 export function startWorker(
-  source: WorkSource,
+  source: StoreWorkSource,
   queue: string,
   handler: Handler,
   options: WorkOptions = {},
 ): QueueWorker {
   const settings = checkedWork(queue, handler, options)
-  const handle = surrounded(settings.around, parsing(settings.schema, handler))
-  return outside(() => new QueueWorker(source, queue, handle, settings))
+  return outside(() => new QueueWorker(source, queue, handler, settings))
 }
 
-/** The signal is made when the handler asks for it. */
-const contextOf = (lease: HeldMessage): WorkContext => ({
-  get signal() {
-    return lease.signal
-  },
-})
+const isGone = (error: unknown) => error instanceof RecentnError && error.code === 'queue_not_found'
 
-/** While the claim holds; while the database is away, also beyond that. */
-function again(error: unknown, { endsAt }: Claimed<Message>, isStopping: boolean): boolean {
-  if (error instanceof RecentnError && (error.code === 'closed' || error.code === 'queue_not_found')) return false
-  return (isShared(error) && !isStopping) || performance.now() < endsAt
-}
-
-export class QueueWorker extends Stoppable implements Worker {
-  readonly #source: WorkSource
-  readonly #queue: string
-  readonly #handler: Handler
+export class QueueWorker extends WorkerLoop implements Worker {
+  readonly #source: StoreWorkSource
   readonly #settings: WorkSettings
-  readonly #faults: Faults<Message>
-  readonly #fetcher: Fetcher
-  readonly #leases: Leases<Message>
-  readonly #handlers: Handlers<Message>
-  readonly #settles: Settles<Message>
   readonly #prefetch: Prefetch
-  /** A worker that waits for messages keeps its process alive. */
-  readonly #keepAlive: NodeJS.Timeout | null
-  #result: WorkResult = { done: 0, failed: 0 }
+  #inFlight = 0
+  /** Messages that receives in flight may bring. */
+  #asked = 0
+  #wasFull = false
+  /** Receives that wait, and what they brought while it is taken in. */
+  readonly #receives = new InFlight()
+  readonly #second: Promise<void>
+  /** Ends the waiting of the receives. */
+  #interruption = new AbortController()
   #once: Promise<WorkResult> | null = null
-  #stopping: Promise<void> | null = null
 
-  constructor(source: WorkSource, queue: string, handler: Handler, settings: WorkSettings) {
-    super()
+  constructor(source: StoreWorkSource, queue: string, handler: Handler, settings: WorkSettings) {
+    const asked: WorkSource = {
+      ...source,
+      receive: (_, how) => this.#receive(how),
+      extendMany: (_, handles, { visibilityTimeoutSeconds }) =>
+        source.extendMany(queue, handles, { visibilityTimeoutSeconds }),
+    }
+    super(asked, queue, handler, settings, {
+      ...SURROUNDINGS,
+      backoff: settings.backoff,
+      // While the claim holds; while the database is away, also beyond that.
+      again: (error, { endsAt }, isStopping) =>
+        !isClosed(error) && !isGone(error) && ((isShared(error) && !isStopping) || CLOCK.now() < endsAt),
+      lastMs: 1000,
+    })
     this.#source = source
-    this.#queue = queue
-    this.#handler = handler
     this.#settings = settings
-    this.#faults = new Faults({ who: 'worker', what: `work on the queue ${queue}`, onError: settings.onError })
     this.#prefetch = new Prefetch(settings)
-    const onFault = (error: unknown) => this.#faults.database(error)
-    this.#settles = new Settles({ ...settings, source, queue, faults: this.#faults, again, clock: CLOCK })
-    this.#leases = new Leases({
-      share: LEASE_SHARE,
-      keyOf: ({ id }) => id,
-      extend: (leases, ms) => this.#extend(leases, ms),
-      onUnkept: (leases) => this.#onUnkept(leases),
-      onFault,
-    })
-    this.#handlers = new Handlers({
-      concurrency: settings.concurrency,
-      run: (lease) => this.#run(lease),
-      giveBack: (leases) => this.#giveBack(leases),
-      onRoom: () => this.#fetch(),
-      quiet: (ended) => this.#quiet(ended),
-    })
-    this.#fetcher = new Fetcher({
-      source,
-      queue,
-      visibilityTimeoutSeconds: settings.visibilityTimeoutSeconds,
-      onLeases: (leases) => this.#admit(leases),
-      onFault,
-      onAnswered: () => this.#faults.answered(),
-      onClosed: () => void this.stop(),
-    })
-    this.#keepAlive = settings.auto ? setInterval(() => {}, 2 ** 31 - 1) : null
-    this.#fetch()
-    this.stopBy(settings.signal)
+    // It gains nothing beside one that waits, but does beside one that comes back full.
+    this.#second = this.receiving(true)
+    movedByTests(this.leases, this.stopped)
+    if (!settings.auto) return
+    // A worker that waits for messages keeps its process alive.
+    const keepAlive = setInterval(() => {}, 2 ** 31 - 1)
+    void this.stopped.then(() => clearInterval(keepAlive))
   }
 
   async once(): Promise<WorkResult> {
     this.#source.guard?.()
-    if (this.#stopping) throw new RecentnError('closed', 'The worker was stopped')
+    if (this.stopping.signal.aborted) throw new RecentnError('closed', 'The worker was stopped')
     if (this.#settings.auto) {
       throw new RecentnError('invalid_input', 'The worker receives by itself: `once` is for auto: false')
     }
@@ -122,133 +96,128 @@ export class QueueWorker extends Stoppable implements Worker {
     return this.#once
   }
 
+  override stop(options?: StopOptions): Promise<void> {
+    return outside(() => super.stop(options))
+  }
+
   /** Resolves when no handler runs and all that have ended are settled, if no message comes in meanwhile. */
-  async settled(): Promise<void> {
-    await this.#handlers.ended()
-    await this.#settles.drained()
+  settled(): Promise<void> {
+    return super.quiet()
   }
-
-  async stop(options: StopOptions = {}): Promise<void> {
-    this.#handlers.hurryAfter(checkedStop(options))
-    this.#stopping ??= outside(() => this.#stop())
-    return this.#stopping
-  }
-
-  // ---- claims that come in
 
   async #onceAlone(): Promise<WorkResult> {
-    this.#result = { done: 0, failed: 0 }
-    while (!this.#stopping) {
-      const leases = await this.#fetcher.claim(this.#settings.concurrency)
-      await this.#admit(leases)
-      await this.#handlers.room()
+    const { handlers } = this
+    const prefetch = this.#prefetch
+    prefetch.result = { done: 0, failed: 0 }
+    while (!this.stopping.signal.aborted) {
+      const came = await this.take(this.#settings.concurrency)
+      await handlers.idle()
       await this.settled()
-      if (leases.length === 0) break
+      if (came === 0) break
     }
-    return this.#result
+    return prefetch.result
   }
 
-  /** Asks for as many messages as the handlers begin soon. */
-  #fetch(): void {
-    if (!this.#settings.auto) return
-    for (;;) {
-      const ahead = this.#handlers.waiting + this.#fetcher.asked
-      const wanted = this.#prefetch.wanted(this.#handlers.running, ahead)
-      if (wanted === 0 || !this.#fetcher.fetch(wanted)) return
+  protected override async take(limit: number, wait?: ReceiveOptions): Promise<number> {
+    this.#receives.begin()
+    try {
+      return await super.take(limit, wait)
+    } finally {
+      this.#receives.end()
     }
   }
 
-  async #admit(leases: readonly HeldMessage[]): Promise<void> {
-    if (leases.length > 0) {
-      await this.#confirm(leases)
-      if (leases.some(({ subject }) => mayHaveKilled(subject))) this.#prefetch.shrink()
-      else this.#prefetch.grow()
+  async #receive(how: ReceiveOptions & { limit: number }): Promise<Message[]> {
+    this.#asked += how.limit
+    this.#inFlight++
+    let came = 0
+    try {
+      const messages = await this.#source.receive(this.queue, { ...how, signal: this.#interruption.signal })
+      came = messages.length
+      return messages
+    } catch (error) {
+      if (isClosed(error)) void this.stop()
+      throw error
+    } finally {
+      this.#asked -= how.limit
+      this.#inFlight--
+      this.#wasFull = came === how.limit
     }
-    const held = leases.filter(({ isLost }) => !isLost)
-    this.#leases.add(held)
-    const suspects = held.filter(({ isSuspect }) => isSuspect)
-    if (this.#handlers.isClosed) this.#giveBack(held)
-    else if (suspects.length === 0) this.#handlers.add(held)
-    else {
+  }
+
+  protected override wanted(isSecond: boolean): number {
+    const { closed, running, waiting } = this.handlers
+    if (closed || !this.#settings.auto || (isSecond && !(this.#wasFull && this.#inFlight > 0))) return 0
+    return this.#prefetch.wanted(running.size, waiting.length + this.#asked)
+  }
+
+  protected override admit(leases: readonly Held[]): void {
+    const { handlers } = this
+    const [suspect] = leases.filter(({ isSuspect }) => isSuspect)
+    if (leases.length > 0) this.#prefetch.came(leases, suspect !== undefined)
+    for (const lease of leases) if (!lease.isSuspect) lease.keptAt = Number.POSITIVE_INFINITY
+    if (handlers.closed) this.#giveBack(leases)
+    else if (suspect) {
       // Whatever the suspect could take with it is given back before it begins.
-      const [suspect, ...others] = suspects as [HeldMessage, ...HeldMessage[]]
-      suspect.isKept = true
-      this.#prefetch.single()
-      this.#handlers.giveBackWaiting()
-      this.#giveBack([...others, ...held.filter(({ isSuspect }) => !isSuspect)])
-      this.#handlers.add([suspect])
+      this.#giveBack([...handlers.waiting.splice(0), ...leases.filter((lease) => lease !== suspect)])
+      handlers.add([suspect])
+    } else handlers.add(leases)
+  }
+
+  /** What was claimed too far ahead is given back, so that other workers get it. */
+  protected override async extend(leases: readonly Held[], ms: number): Promise<(lease: Held) => LeaseFate> {
+    const { handlers } = this
+    const unkept = new Set(leases.filter((lease) => this.#isLate(lease)))
+    if (unkept.size > 0) {
+      this.#prefetch.slowed()
+      handlers.waiting = handlers.waiting.filter((lease) => !unkept.has(lease))
+      this.#giveBack([...unkept])
+      handlers.next()
     }
+    const kept = leases.filter((lease) => !unkept.has(lease))
+    return kept.length > 0 ? super.extend(kept, ms) : () => 'lost'
   }
 
-  /** A lease that is half over, for the receive took long, or that holds for no time, is extended before its handler begins. */
-  async #confirm(leases: readonly HeldMessage[]): Promise<void> {
-    const now = performance.now()
-    const late = leases.filter((lease) => this.#leases.dueAt(lease) <= now)
-    if (late.length > 0) await this.#leases.extend(late)
+  /** Its handler has not begun in time. */
+  #isLate(lease: Held): boolean {
+    return lease.keptAt === Number.POSITIVE_INFINITY && CLOCK.now() >= this.leases.dueAt(lease)
   }
 
-  async #extend(leases: readonly HeldMessage[], ms: number): Promise<Unextended<Message>> {
-    const handles = leases.map(({ subject }) => subject.receiptHandle)
-    const { failed } = await this.#source.extendMany(this.#queue, handles, { visibilityTimeoutSeconds: ms / 1000 })
-    const stale = new Set(failed.map(({ receiptHandle }) => receiptHandle))
-    return { lost: new Set(leases.filter(({ subject }) => stale.has(subject.receiptHandle))) }
-  }
-
-  /** They were claimed too far ahead: other workers get them. */
-  #onUnkept(leases: readonly HeldMessage[]): void {
-    this.#handlers.drop(leases)
-    this.#prefetch.slowed()
-    this.#giveBack(leases)
-    this.#handlers.next()
-  }
-
-  /** No handler has begun: as if the messages had not been claimed. */
-  #giveBack(leases: readonly HeldMessage[]): void {
-    for (const lease of leases) this.#leases.remove(lease)
+  /** As if the messages had not been claimed. */
+  #giveBack(leases: readonly Held[]): void {
+    for (const lease of leases) this.leases.remove(lease)
     const held = leases.filter(({ isLost }) => !isLost)
-    this.#settles.settle(held, async (handles) => {
-      await this.#source.giveBack(this.#queue, handles)
+    this.settles.settle(held, async (handles) => {
+      await this.#source.giveBack(this.queue, handles)
       return handles
     })
   }
 
-  // ---- handlers
-
-  async #run(lease: HeldMessage): Promise<void> {
-    const beganAt = performance.now()
+  protected override run(lease: Held): Promise<void> {
     // A claim that is due was given back, or is about to be.
-    if (lease.isLost || (!lease.isKept && beganAt >= this.#leases.dueAt(lease))) return
-    lease.isKept = true
-    const message = lease.subject
-    const failure = await this.#faults.attempt(() => this.#handler(message, contextOf(lease)), message)
-    this.#leases.remove(lease)
-    this.#prefetch.handled(performance.now() - beganAt)
-    if (lease.isLost) return
-    this.#result[failure ? 'failed' : 'done']++
-    if (failure) this.#settles.failed(lease, failure.error)
-    else this.#settles.done(lease)
+    if (this.#isLate(lease)) return Promise.resolve()
+    lease.keptAt = CLOCK.now()
+    return super.run(lease)
   }
 
-  /** Nothing is asked for, runs, or waits to be settled. */
-  async #quiet(ended: Promise<unknown>): Promise<void> {
-    await this.#fetcher.interrupt()
-    await ended
-    await this.#settles.drained()
+  protected override handled(lease: Held, failure: { error: unknown } | null): void {
+    this.#prefetch.handled(CLOCK.now() - lease.keptAt, failure !== null)
+    super.handled(lease, failure)
   }
 
-  // ---- the end
+  /** The receives that wait end too, and what they brought is given back. */
+  protected override async quiet(): Promise<void> {
+    this.#interruption.abort()
+    await this.#receives.none()
+    this.#interruption = new AbortController()
+    await super.quiet()
+  }
 
-  async #stop(): Promise<void> {
-    const left = await this.#handlers.stop(() => Promise.all([this.#fetcher.stop(), this.#once?.catch(() => {})]))
-    for (const lease of left) {
-      this.#leases.remove(lease)
-      this.#settles.abandoned(lease)
-    }
-    this.#settles.hurry()
-    await Promise.race([this.#settles.drained(), this.#handlers.hurried.then(() => sleep(LAST_MS))])
-    this.#settles.giveUp()
-    if (this.#keepAlive) clearInterval(this.#keepAlive)
-    await this.#leases.close()
-    this.ended()
+  protected override async end(): Promise<void> {
+    this.#interruption.abort()
+    this.handlers.closed++
+    this.#giveBack(this.handlers.waiting.splice(0))
+    await Promise.all([super.end(), this.#second, this.#receives.none()])
+    await this.settled()
   }
 }
