@@ -2,7 +2,8 @@
 
 import { rmSync } from 'node:fs'
 import { createConnection } from 'mysql2/promise'
-import { openStore, RecentRepository, type Store } from '../../src'
+import { openStore, type Store } from '../../src'
+import { RecentRepository } from '../../src/typeorm'
 import { WINDOW } from '../items'
 import type { Contender, OpenRing, Ring } from '../types'
 
