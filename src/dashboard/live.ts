@@ -77,6 +77,8 @@ export class LiveGroup {
     this.#recent = null
     this.#error = null
     this.#reconnect()
+    // At once: the error of the other key would be shown as one of this key.
+    this.#show()
   }
 
   async older(): Promise<void> {
@@ -192,11 +194,14 @@ export class LiveGroup {
   }
 
   #changed(): void {
-    this.#showing ??= setTimeout(() => {
-      this.#showing = undefined
-      const recent = this.#recent === null ? null : { ...this.#recent }
-      const [state, error, arrived, arrivals] = [this.#state, this.#error, this.#arrived, this.#arrivals]
-      this.show({ state, error, recent, arrived, arrivals })
-    }, GATHER_MS)
+    this.#showing ??= setTimeout(() => this.#show(), GATHER_MS)
+  }
+
+  #show(): void {
+    clearTimeout(this.#showing)
+    this.#showing = undefined
+    const recent = this.#recent === null ? null : { ...this.#recent }
+    const [state, error, arrived, arrivals] = [this.#state, this.#error, this.#arrived, this.#arrivals]
+    this.show({ state, error, recent, arrived, arrivals })
   }
 }
