@@ -10,7 +10,7 @@ import type {
 } from '../shared/handling-shapes'
 import type { Message } from '../shared/queue-types'
 import { invalidInput } from '../shared/recentn-error'
-import type { Running, StopOptions } from '../shared/running'
+import type { Running, StopOptions, Surroundings } from '../shared/running'
 import { schemaFault } from '../shared/schema'
 import { aFunction, type OptionRule, refuseFaults } from './options'
 import { pause } from './retry'
@@ -78,14 +78,14 @@ function checkedPatience({ timeoutSeconds }: StopOptions): number | null {
 }
 
 /** What both loops go by: the timers of the page, or of the process. */
-export const SURROUNDINGS = {
+export const SURROUNDINGS: Surroundings = {
   clock: {
     now: () => performance.now(),
-    after: (ms: number, run: () => void) => {
+    after: (ms, run) => {
       const timer = setTimeout(run, ms)
       return () => clearTimeout(timer)
     },
-    endOfTurn: (run: () => void) => setTimeout(run),
+    endOfTurn: (run) => setTimeout(run),
     pause,
   },
   patienceOf: checkedPatience,
