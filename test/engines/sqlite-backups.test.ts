@@ -125,7 +125,7 @@ it('a backup is whole while others write, is for its owner alone, and replaces n
   expect(last[0]?.last_id).toBeGreaterThan(19)
   expect(last[0]?.last_id).toBe(last[1]?.last_id)
   const again = await cli(at, 'backup', backup)
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('exists already')])
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('exists already')])
 })
 
 it('a restore is refused while a process has the file open, for a file without the tables, and without --yes', async () => {
@@ -138,14 +138,14 @@ it('a restore is refused while a process has the file open, for a file without t
   const foreign = new BetterSqlite3(other)
   foreign.exec('CREATE TABLE t (n integer)')
   foreign.close()
-  for (const [args, why] of [
-    [['--yes', backup], 'stop every process'],
-    [['--yes', other], 'no tables of recentn'],
-    [['--yes', join(at.folder, 'missing.db')], 'cannot be copied'],
-    [[backup], 'needs --yes'],
+  for (const [exit, args, why] of [
+    [1, ['--yes', backup], 'stop every process'],
+    [1, ['--yes', other], 'no tables of recentn'],
+    [1, ['--yes', join(at.folder, 'missing.db')], 'cannot be copied'],
+    [2, [backup], 'needs --yes'],
   ] as const) {
     const { code, stderr } = await cli(at, 'restore', ...args)
-    expect([code, stderr]).toEqual([1, expect.stringContaining(why)])
+    expect([code, stderr]).toEqual([exit, expect.stringContaining(why)])
   }
   expect((await store.groups.append('g')).id).toBe(1n)
   expect(readdirSync(at.folder).filter((name) => name.endsWith('.new'))).toEqual([])
@@ -163,5 +163,5 @@ it('a restore makes a database that is not there, and servers have tools of thei
   expect(existsSync(`${there.file}-wal`)).toBe(false)
   expect((await (await opened(there)).groups.append('g')).id).toBe(1n)
   const server = await run(['backup', backup], { env: { DATABASE_URL: 'mysql://root@127.0.0.1:1/a' } })
-  expect([server.code, server.stderr]).toEqual([1, expect.stringContaining('mysqldump --single-transaction')])
+  expect([server.code, server.stderr]).toEqual([2, expect.stringContaining('mysqldump --single-transaction')])
 })
