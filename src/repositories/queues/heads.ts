@@ -115,6 +115,16 @@ export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<Rea
   return readOne(reader, 'id', id, lock)
 }
 
+/** The head of the queue's dead-letter queue; null where dead messages stay in their queue. */
+export async function deadLetterQueueOf(
+  reader: Reader,
+  { deadLetterQueueId }: QueueHead,
+  lock = '',
+): Promise<QueueHead | null> {
+  if (deadLetterQueueId === null) return null
+  return (await readHeadById(reader, deadLetterQueueId, lock))?.head ?? null
+}
+
 async function readOne(
   reader: Reader,
   key: 'id' | 'queue',
@@ -183,15 +193,14 @@ export function heldHead({ rows }: Pick<StatementAnswer, 'rows'>, queue: string)
  * along the dead-letter queues, so that moving a message changes no head.
  */
 export async function lowerShortest(tx: Tx, head: QueueHead, seconds: number): Promise<void> {
-  const { id, deadLetterQueueId, shortestVisibilitySeconds } = head
+  const { id, shortestVisibilitySeconds } = head
   if (shortestVisibilitySeconds <= seconds) return
   await tx.later(
     `UPDATE ${tx.tables.queues} SET shortest_visibility_seconds = ?, version = version + 1 WHERE id = ? AND shortest_visibility_seconds > ?`,
     [seconds, id, seconds],
   )
-  const deadLetterHead =
-    deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forUpdate)
-  if (deadLetterHead !== null) await lowerShortest(tx, deadLetterHead.head, seconds)
+  const deadLetterHead = await deadLetterQueueOf(tx, head, tx.engine.forUpdate)
+  if (deadLetterHead !== null) await lowerShortest(tx, deadLetterHead, seconds)
 }
 
 /** The greatest id of all messages: those that are sent from now on have greater ones. */

@@ -15,6 +15,7 @@ import { REMINDED, remindAtOnce } from '../reminders'
 import { checkTag, givenOf } from '../settings'
 import { limitColumns } from './groups/group-limit'
 import {
+  deadLetterQueueOf,
   headColumns,
   headOf,
   LONGEST_VISIBILITY_SECONDS,
@@ -45,11 +46,11 @@ export async function namedHead(reader: Reader, queue: string): Promise<NamedHea
   const read = await readHead(reader, queue)
   if (read === null) return null
   const { head } = read
-  const deadLetterHead = head.deadLetterQueueId === null ? null : await readHeadById(reader, head.deadLetterQueueId)
+  const deadLetterHead = await deadLetterQueueOf(reader, head)
   const [source] = await reader.rows(`SELECT id FROM ${reader.tables.queues} WHERE dead_letter_queue_id = ? LIMIT 1`, [
     head.id,
   ])
-  return { head, deadLetterQueue: deadLetterHead?.head.queue ?? null, isDeadLetterQueue: source !== undefined }
+  return { head, deadLetterQueue: deadLetterHead?.queue ?? null, isDeadLetterQueue: source !== undefined }
 }
 
 /** Creates the queue, or replaces all of its settings; a paused queue stays paused. */
@@ -109,10 +110,8 @@ async function lockKnown(tx: Tx, queue: string): Promise<QueueHead> {
 
 /** A locked queue as its callers see it. */
 async function lockedQueue(tx: Tx, head: QueueHead): Promise<Queue> {
-  const { deadLetterQueueId } = head
-  const deadLetterHead =
-    deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forShare)
-  return QUEUE.of(queueOf(head, deadLetterHead?.head.queue ?? null))
+  const deadLetterHead = await deadLetterQueueOf(tx, head, tx.engine.forShare)
+  return QUEUE.of(queueOf(head, deadLetterHead?.queue ?? null))
 }
 
 async function changeQueue(tx: Tx, before: QueueHead, settings: QueueSettings): Promise<Queue> {

@@ -11,7 +11,7 @@ import { RecentnError } from '../../../shared/errors'
 import type { FailedReceipt } from '../../../shared/queue-types'
 import { type MergeOperation, merging } from '../../runners'
 import { changePlaces, givePlacesTo, makeNextReady, moveOf } from '../groups/places'
-import { GROUP_PHASE, type QueueHead, readHeadById } from '../heads'
+import { deadLetterQueueOf, GROUP_PHASE, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
 import { NO_RECEIPT, type Receipt, receiptOf } from './receipts'
@@ -153,7 +153,7 @@ async function nackAll(
   const isDead = (row: LockedRow) => dead || isOutOfReceives(row, head)
   const dying = rows.filter(isDead)
   const again = rows.filter((row) => !isDead(row))
-  const deadLetterQueue = dying.length === 0 ? null : await deadLetterQueueOf(tx, head)
+  const deadLetterQueue = dying.length === 0 ? null : await deadLetterQueueOf(tx, head, tx.engine.forShare)
   const ready = delayMs > 0 ? [] : again
   const given = await changePlaces(tx, [
     ...dying.map((row) => moveOf(row, head, deadLetterQueue)),
@@ -166,12 +166,6 @@ async function nackAll(
   await makeReady(tx, head, ready, unclaimed, memory, given.blocked)
   await makeNextReady(tx, given, memory)
   return receiptsOf(rows)
-}
-
-/** The head of the dead-letter queue, held; null where dead messages stay. */
-async function deadLetterQueueOf(tx: Tx, { deadLetterQueueId }: QueueHead): Promise<QueueHead | null> {
-  if (deadLetterQueueId === null) return null
-  return (await readHeadById(tx, deadLetterQueueId, tx.engine.forShare))?.head ?? null
 }
 
 async function extendTogether(
