@@ -13,6 +13,7 @@ import type {
   RecentOptions,
 } from '../shared/group-types'
 import type { PayloadAs } from '../shared/types'
+import type { Headed } from './format'
 import * as operations from './operations'
 import type { AppendedPlace, UntaggedRecent } from './schemas'
 import { SettingsCalls, type SettingsNames } from './settings'
@@ -66,23 +67,27 @@ export class GroupCalls
     group: string,
     options: RecentOptions<Asked> & CallOptions = {},
   ): Promise<Recent<PayloadAs<Payload, Asked>>> {
-    const [query, call] = parted(options)
-    const { value, tag } = await this.#transport.call(operations.recentItems, { path: { group }, query }, call)
-    return Object.assign(value as UntaggedRecent<PayloadAs<Payload, Asked>>, { tag })
+    return (await this.#page<Payload, Asked>(group, options)) as Recent<PayloadAs<Payload, Asked>>
   }
 
   /** The same as `recent`; null if the answer is still the page that has this `tag`, read with the same options. */
-  async recentIfChanged<Payload = unknown, Asked extends ParsedForm = 'value'>(
+  recentIfChanged<Payload = unknown, Asked extends ParsedForm = 'value'>(
     group: string,
     tag: string,
     options: RecentOptions<Asked> & CallOptions = {},
   ): Promise<Recent<PayloadAs<Payload, Asked>> | null> {
+    return this.#page<Payload, Asked>(group, options, { 'If-None-Match': `"${tag}"` })
+  }
+
+  async #page<Payload, Asked extends ParsedForm>(
+    group: string,
+    options: RecentOptions<Asked> & CallOptions,
+    headers?: Headed['headers'],
+  ): Promise<Recent<PayloadAs<Payload, Asked>> | null> {
     const [query, call] = parted(options)
-    const headers = { 'If-None-Match': `"${tag}"` }
-    const answer = await this.#transport.call(operations.recentItems, { path: { group }, query, headers }, call)
-    return answer.status === 304
-      ? null
-      : Object.assign(answer.value as UntaggedRecent<PayloadAs<Payload, Asked>>, { tag: answer.tag })
+    const parts = { path: { group }, query, headers }
+    const { status, value, tag } = await this.#transport.call(operations.recentItems, parts, call)
+    return status === 304 ? null : Object.assign(value as UntaggedRecent<PayloadAs<Payload, Asked>>, { tag })
   }
 
   /** All items of a group, newest first, in pages of `limit`. */

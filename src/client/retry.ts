@@ -4,7 +4,7 @@
  * that proves that nothing was done.
  */
 
-import { LONGEST_TIMER_MS, pauseMs } from '../shared/backoff'
+import { LONGEST_TIMER_MS, onAbort, pauseMs } from '../shared/backoff'
 import type { ErrorCode } from '../shared/error-codes'
 import type { RecentnError } from '../shared/recentn-error'
 
@@ -49,51 +49,36 @@ export function mayPass({ code, status }: RecentnError): boolean {
 
 /** The caller's signal and a time limit as one signal. */
 export interface TimeLimit {
+  /** Its reason is a `TimeoutError` once the time is up. */
   readonly signal: AbortSignal
-  /** Set once the time is up. */
-  readonly timeout: Error | undefined
-  /** No longer limits the time; the caller's signal still counts. */
-  stopClock(): void
-  /** Stops the clock and forgets the caller's signal, which may live long. */
-  release(): void
-  abort(): void
+  /** The time that is left from now on, without a limit when left out; `late` says what did not come in this time. */
+  clock(ms?: number, late?: string): void
+  /** Stops the clock, aborts what is under way, and forgets the caller's signal, which may live long. */
+  end(): void
 }
 
-export function timeLimit(signal: AbortSignal | undefined, ms: number): TimeLimit {
+export function timeLimit(caller: AbortSignal | undefined, timeMs: number): TimeLimit {
   const ending = new AbortController()
-  let timeout: Error | undefined
-  const abort = () => ending.abort()
-  const expire = () => {
-    timeout = new DOMException('no answer in time', 'TimeoutError')
-    abort()
+  const { signal } = ending
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const clock = (ms?: number, late = 'no answer in time') => {
+    clearTimeout(timer)
+    const expire = () => ending.abort(new DOMException(late, 'TimeoutError'))
+    if (Number.isFinite(ms)) timer = setTimeout(expire, Math.min(ms as number, LONGEST_TIMER_MS))
   }
-  if (signal?.aborted) abort()
-  signal?.addEventListener('abort', abort)
-  const timer = Number.isFinite(ms) ? setTimeout(expire, Math.min(ms, LONGEST_TIMER_MS)) : undefined
-  return {
-    signal: ending.signal,
-    get timeout() {
-      return timeout
-    },
-    stopClock: () => clearTimeout(timer),
-    release() {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-    },
-    abort,
+  clock(timeMs)
+  const forget = onAbort(caller, () => ending.abort())
+  const end = () => {
+    clock()
+    forget()
+    ending.abort()
   }
+  return { signal, clock, end }
 }
 
 /** Resolves after `ms`, or as soon as the signal is aborted. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve()
-    const done = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal?.addEventListener('abort', done)
-  })
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const limit = timeLimit(signal, ms)
+  await new Promise<void>((resolve) => void onAbort(limit.signal, resolve))
+  limit.end()
 }

@@ -33,7 +33,6 @@ export class GroupStream {
     try {
       const response = await this.transport.fetch(requestOf(operations.streamGroup, parts), limit)
       if (!response.ok) throw errorOf(response.status, response.headers, await response.text())
-      limit.stopClock()
       if (!response.body || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
         throw new RecentnError('unexpected_answer', 'The answer is not a stream of events', { status: response.status })
       }
@@ -42,8 +41,7 @@ export class GroupStream {
     } catch (error) {
       throw error instanceof RecentnError ? error : unreachable(error, limit)
     } finally {
-      limit.release()
-      limit.abort()
+      limit.end()
     }
   }
 
@@ -54,7 +52,10 @@ export class GroupStream {
     const decoder = new TextDecoder()
     let text = ''
     for (;;) {
-      const { done, value } = await this.#inTime(reader.read(), limit)
+      // A reader that takes its time does not count as silence of the server.
+      limit.clock(this.idleSeconds * 1000, `nothing has come for ${this.idleSeconds} s, not even a heartbeat`)
+      const { done, value } = await reader.read()
+      limit.clock()
       if (done) return
       // The server ends each event with an empty line.
       const blocks = (text + decoder.decode(value, { stream: true })).split('\n\n')
@@ -64,23 +65,6 @@ export class GroupStream {
         const event = this.#eventOf(block)
         if (event !== null) yield event
       }
-    }
-  }
-
-  async #inTime<T>(work: Promise<T>, limit: TimeLimit): Promise<T> {
-    let isSilent = false
-    const timer = setTimeout(() => {
-      isSilent = true
-      limit.abort()
-    }, this.idleSeconds * 1000)
-    try {
-      return await work
-    } catch (error) {
-      if (!isSilent) throw error
-      const silence = `Nothing has come for ${this.idleSeconds} s, not even a heartbeat`
-      throw new RecentnError('unreachable', silence, { status: 503 })
-    } finally {
-      clearTimeout(timer)
     }
   }
 

@@ -120,11 +120,11 @@ export class Transport {
       if (error instanceof RecentnError) return error
       throw error
     } finally {
-      limit.release()
+      limit.end()
     }
   }
 
-  /** The response as soon as its body begins, whatever its status. A redirect is one: what is sent goes to nobody else. The caller reads the body, and releases `limit`. */
+  /** The response as soon as its body begins, whatever its status. A redirect is one: what is sent goes to nobody else. The caller reads the body, and ends `limit`. */
   async fetch({ target, init }: WireRequest, limit: TimeLimit): Promise<Response> {
     const { key, headers = {}, fetch: chosen = fetch } = this.options
     const secret = typeof key === 'function' ? await key() : key
@@ -148,7 +148,7 @@ export class Transport {
 }
 
 export function unreachable(error: unknown, limit: TimeLimit): RecentnError {
-  const cause = limit.timeout ?? error
+  const cause = limit.signal.reason ?? error
   // Node says "fetch failed", and why in the error's cause.
   const why = ((cause as Error)?.cause as Error)?.message || (cause as Error)?.message
   return new RecentnError('unreachable', `The server can't be reached: ${why}`, {

@@ -3,7 +3,7 @@
  * last one given is left out without a `reset`.
  */
 
-import { pauseMs } from '../shared/backoff'
+import { onAbort, pauseMs } from '../shared/backoff'
 import type { GroupEvent, GroupWatch, WatchOptions } from '../shared/group-types'
 import { invalidInput, RecentnError } from '../shared/recentn-error'
 import * as operations from './operations'
@@ -52,10 +52,10 @@ class Watch implements GroupWatch {
     this.#options = options
     this.#after = after
     this.#stream = new GroupStream(transport, group, idleSeconds, this.#ending.signal)
-    const end = () => this.#ending.abort()
-    if (signal?.aborted) end()
-    signal?.addEventListener('abort', end)
-    this.#ending.signal.addEventListener('abort', () => signal?.removeEventListener('abort', end))
+    this.#ending.signal.addEventListener(
+      'abort',
+      onAbort(signal, () => this.#ending.abort()),
+    )
     let connected: (after: bigint) => void = () => {}
     const connecting = new Promise<bigint>((resolve) => {
       connected = resolve

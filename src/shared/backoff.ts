@@ -54,6 +54,13 @@ export interface Clock {
   pause(ms: number, signal?: AbortSignal): Promise<void>
 }
 
+/** Runs it when the signal is aborted, which may be so already. Returns what takes it off the signal, which may live long. */
+export function onAbort(signal: AbortSignal | undefined, run: () => unknown): () => void {
+  if (signal?.aborted) run()
+  signal?.addEventListener('abort', run)
+  return () => signal?.removeEventListener('abort', run)
+}
+
 /** Longer timers fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 

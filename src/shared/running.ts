@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** What workers, consumers, pollers and followed tables have in common: how they are stopped. Browsers load this file too. */
 
-import { type Clock, endsWithin, Pauses } from './backoff'
+import { type Clock, endsWithin, onAbort, Pauses } from './backoff'
 import type { Faults } from './faults'
 import type { RecentnError } from './recentn-error'
 
@@ -38,10 +38,7 @@ export abstract class Stoppable implements Running {
 
   /** Stops when the signal is aborted, which may be so already. */
   protected stopBy(signal: AbortSignal | undefined, stop: () => unknown = () => this.stop()): void {
-    if (!signal) return
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop)
-    void this.stopped.then(() => signal.removeEventListener('abort', stop))
+    void this.stopped.then(onAbort(signal, stop))
   }
 }
 
