@@ -4,14 +4,13 @@ import { Command, CommanderError, Option } from 'commander'
 import { addBackupCommands } from './cli/backup-command'
 import { diagnose, findingsJson, findingsText, schemaVersion, withCause } from './cli/doctor'
 import { addKeysCommand } from './cli/keys-command'
-import { addProceduresCommand } from './cli/procedures-command'
-import { addNouns } from './cli/verbs'
+import { addNouns, described } from './cli/verbs'
 import { type Config, readConfig } from './http/process/config'
 import { withoutSecretsIn } from './http/secrets'
 import { nodeFault, packageVersion } from './http/version'
 import { RecentnError } from './shared/errors'
 import { clearInterval, setInterval } from './shared/platform'
-import { openStore } from './store/open'
+import { openStore, proceduresSql } from './store/open'
 
 interface DatabaseFlags {
   databaseUrl?: string
@@ -44,6 +43,13 @@ async function serve(flags: DatabaseFlags & { port?: string; host?: string }): P
   const { runServer } = await import('./http/process/serve.js')
   const environment = { ...process.env, ...Object.fromEntries(overriding) }
   process.exit(await runServer(noting(environment, readConfig(environment))))
+}
+
+/** Prints the SQL of `repositories/door/procedures.ts`. */
+function procedures(): void {
+  const { RECENTN_TABLE_PREFIX } = process.env
+  const { tablePrefix } = readConfig(RECENTN_TABLE_PREFIX === undefined ? {} : { RECENTN_TABLE_PREFIX })
+  process.stdout.write(proceduresSql(tablePrefix))
 }
 
 async function migrate(flags: DatabaseFlags): Promise<void> {
@@ -122,7 +128,7 @@ export function program(): Command {
   addNouns(root, { databaseOption, configOf: databaseConfig })
   addKeysCommand(root, databaseOption, databaseConfig)
   addBackupCommands(root, databaseOption, databaseConfig)
-  addProceduresCommand(root)
+  described(root, 'procedures', 'print stored procedures for MySQL and MariaDB that send and append').action(procedures)
   root
     .command('doctor')
     .summary('check the database and say what to fix')

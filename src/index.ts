@@ -32,6 +32,7 @@ export type {
   RecentOptions,
 } from './shared/group-types'
 export type { FeedHandle, GroupHandle, QueueHandle } from './shared/handle-types'
+export type { ConsumeContext, ConsumeHandler, Handler, WorkContext } from './shared/handling-shapes'
 export { JsonText } from './shared/json'
 export type { ApiKey, NewKey, Scope } from './shared/key-types'
 export type {
@@ -48,9 +49,10 @@ export type {
   SendOptions,
   Sent,
 } from './shared/queue-types'
+export type { Running } from './shared/running'
 export type { Schedule, ScheduleDefinition, Schedules } from './shared/schedule-types'
 export type { StandardSchema } from './shared/schema'
-export type { ConsumeContext, ConsumeHandler, ConsumeOptions } from './store/consumer/types'
+export type { ConsumeOptions } from './store/consumer/consuming'
 export { attachStore, openStore } from './store/open'
 export type { PollContext, Poller, PollHandler, PollOptions, PollResult } from './store/poller/types'
 export type {
@@ -69,4 +71,4 @@ export type {
   Transaction,
   TransactionOptions,
 } from './store/types'
-export type { Handler, Running, WorkContext, Worker, WorkOptions } from './store/worker/types'
+export type { Worker, WorkOptions } from './store/worker/types'

@@ -1,8 +1,6 @@
 /** `client.feeds.consume`: where its changes come from. `shared/consumer.ts` has the loop. */
 
-import { ConsumerLoop } from '../shared/consumer'
-import { type CursorMove, storedCursor } from '../shared/cursor-steps'
-import type { Change } from '../shared/feed-types'
+import { ConsumerLoop, type ConsumeSource, storedCursor } from '../shared/consumer'
 import type { FeedCalls } from './feeds'
 import * as loops from './loops'
 import { aFunction } from './options'
@@ -18,20 +16,20 @@ export function startConsumer(
   feeds: FeedCalls,
   names: readonly [feed: string, consumer: string],
   handler: loops.ConsumeHandler,
-  options: loops.ConsumeOptions,
+  options: loops.ClientConsumeOptions,
 ): loops.Running {
   loops.checkLoop(handler, options, RULES)
   const [feed, consumer] = names
-  const source = {
-    cursor: (signal: AbortSignal) => storedCursor(feeds.cursor(feed, consumer, { signal })),
-    read: async (after: bigint, signal: AbortSignal) => {
+  const source: ConsumeSource = {
+    cursor: (signal) => storedCursor(feeds.cursor(feed, consumer, { signal })),
+    read: async (after, signal) => {
       const askedAt = performance.now()
       const page = await feeds.changes(feed, { limit: options.limit, waitSeconds: WAIT_SECONDS, signal, after })
       if (page.changes.length === 0) await pause(BETWEEN_MS - (performance.now() - askedAt), signal)
       return page
     },
-    store: async (cursor: bigint, move: CursorMove) => (await feeds.moveCursor(feed, consumer, cursor, move)).cursor,
+    store: async (cursor, move) => (await feeds.moveCursor(feed, consumer, cursor, move)).cursor,
   }
   const surroundings = { ...loops.SURROUNDINGS, backoff: loops.pausesOf(options.backoff) }
-  return new ConsumerLoop<Change>(source, names, handler, options, surroundings)
+  return new ConsumerLoop(source, names, handler, options, surroundings)
 }

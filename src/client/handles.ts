@@ -3,7 +3,7 @@ import type { GroupWatch, Item, RecentOptions } from '../shared/group-types'
 import type { FeedHandle, GroupHandle, QueueHandle } from '../shared/handle-types'
 import type { PeekedMessage, PeekOptions } from '../shared/queue-types'
 import type { As, PayloadAs } from '../shared/types'
-import type { ConsumeHandler, ConsumeOptions, Handler, Running, WorkOptions } from './loops'
+import type { ClientConsumeOptions, ClientWorkOptions, ConsumeHandler, Handler, Running } from './loops'
 import type { CallOptions } from './transport'
 import type { StreamOptions } from './watch'
 
@@ -20,7 +20,7 @@ export interface CallsQueueHandle<In = unknown, Out = In> extends QueueHandle<In
 /** What `client.queue` gives. */
 export interface ClientQueueHandle<In = unknown, Out = In> extends CallsQueueHandle<In, Out> {
   /** Receives messages and runs the handler on each until it is stopped, as `queues.work`. */
-  work(handler: Handler<Out>, options?: WorkOptions<Out>): Running
+  work(handler: Handler<Out>, options?: ClientWorkOptions<Out>): Running
 }
 
 /** What `client.group` of `@recentn/client/calls` gives. */
@@ -43,5 +43,5 @@ export type CallsFeedHandle<Value = unknown> = FeedHandle<Value, Value, Call>
 /** What `client.feed` gives. */
 export interface ClientFeedHandle<In = unknown, Out = In> extends FeedHandle<In, Out, Call> {
   /** Gives the handler what comes after the consumer's stored cursor until it is stopped, as `feeds.consume`. */
-  consume(consumer: string, handler: ConsumeHandler<Out>, options?: ConsumeOptions<Out>): Running
+  consume(consumer: string, handler: ConsumeHandler<Out>, options?: ClientConsumeOptions<Out>): Running
 }

@@ -10,7 +10,7 @@ import { startConsumer } from './consume'
 import { FeedCalls } from './feeds'
 import { GroupCalls } from './groups'
 import type { ClientFeedHandle, ClientGroupHandle, ClientQueueHandle } from './handles'
-import type { ConsumeHandler, ConsumeOptions, Handler, Running, WorkOptions } from './loops'
+import type { ClientConsumeOptions, ClientWorkOptions, ConsumeHandler, Handler, Running } from './loops'
 import type { ClientOptions } from './options'
 import { QueueCalls } from './queues'
 import type { Transport } from './transport'
@@ -43,8 +43,8 @@ export class QueuesClient extends QueueCalls {
    * process is alive and the server reachable. A message is this worker's for as long as its handler runs, because its claim
    * is extended. Throws `invalid_input`; later errors go to `onError`, and the work goes on when the server answers again.
    */
-  work<Body = unknown>(queue: string, handler: Handler<Body>, options: WorkOptions<Body> = {}): Running {
-    return startWorker(this, queue, handler as Handler, options as WorkOptions)
+  work<Body = unknown>(queue: string, handler: Handler<Body>, options: ClientWorkOptions<Body> = {}): Running {
+    return startWorker(this, queue, handler as Handler, options as ClientWorkOptions)
   }
 }
 
@@ -60,9 +60,14 @@ export class FeedsClient extends FeedCalls {
     feed: string,
     consumer: string,
     handler: ConsumeHandler<Value>,
-    options: ConsumeOptions<Value> = {},
+    options: ClientConsumeOptions<Value> = {},
   ): Running {
-    return startConsumer(this as FeedCalls, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions)
+    return startConsumer(
+      this as FeedCalls,
+      [feed, consumer],
+      handler as ConsumeHandler,
+      options as ClientConsumeOptions,
+    )
   }
 }
 
@@ -104,13 +109,13 @@ export { RecentnError } from '../shared/recentn-error'
 export type { StandardSchema } from '../shared/schema'
 export type { ClientFeedHandle, ClientGroupHandle, ClientQueueHandle } from './handles'
 export type {
+  ClientConsumeOptions,
+  ClientWorkOptions,
   ConsumeContext,
   ConsumeHandler,
-  ConsumeOptions,
   Handler,
   Running,
   StopOptions,
   WorkContext,
-  WorkOptions,
 } from './loops'
 export type * from './types'

@@ -1,40 +1,21 @@
 /** The public shapes of the client's workers and consumers, and what both have in common: their options, and how they stop. */
 
-import type { Change } from '../shared/feed-types'
-import type {
-  ConsumeContext,
-  ConsumeHandlingOptions,
-  HandlingOptions,
-  WorkContext,
-  WorkHandlingOptions,
-} from '../shared/handling-shapes'
-import type { Message } from '../shared/queue-types'
+import type { ConsumeHandlingOptions, HandlingOptions, WorkHandlingOptions } from '../shared/handling-shapes'
 import { invalidInput } from '../shared/recentn-error'
-import type { Running, StopOptions, Surroundings } from '../shared/running'
+import type { StopOptions, Surroundings } from '../shared/running'
 import { schemaFault } from '../shared/schema'
 import { aFunction, type OptionRule, refuseFaults } from './options'
 import { pause } from './retry'
 
-export type { ConsumeContext, Running, StopOptions, WorkContext }
+export type { ConsumeContext, ConsumeHandler, Handler, WorkContext } from '../shared/handling-shapes'
+export type { Running, StopOptions } from '../shared/running'
 
-/**
- * Resolving acknowledges the message. Throwing returns it (`nack`), with the error, after a backoff; an `UnrecoverableError`
- * makes it a dead letter at once.
- */
-export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
-
-export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body, Message<Body>, Message> {
+export interface ClientWorkOptions<Body = unknown> extends WorkHandlingOptions<Body> {
   /** Maximum handlers at the same time, 1 to 1,000; default 1. */
   concurrency?: number | undefined
 }
 
-/** Gets 1 to `limit` changes, in the order of their sync ids. Resolving stores the cursor; throwing repeats the call after a backoff. */
-export type ConsumeHandler<Value = unknown> = (
-  changes: Change<Value>[],
-  context: ConsumeContext,
-) => Promise<unknown> | unknown
-
-export type ConsumeOptions<Value = unknown> = ConsumeHandlingOptions<Value, Change>
+export type ClientConsumeOptions<Value = unknown> = ConsumeHandlingOptions<Value>
 
 export function whole(min: number, max: number): OptionRule {
   const isIn = (value: unknown) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max

@@ -36,7 +36,7 @@ export function startWorker(
   queues: QueueCalls,
   queue: string,
   handler: loops.Handler,
-  options: loops.WorkOptions,
+  options: loops.ClientWorkOptions,
 ): loops.Running {
   loops.checkLoop(handler, options, RULES)
   return new RemoteWorker(queues, queue, surrounded(options.around, parsing(options.schema, handler)), options)
@@ -46,15 +46,15 @@ class RemoteWorker extends Stepping {
   readonly #queues: QueueCalls
   readonly #queue: string
   readonly #handler: loops.Handler
-  readonly #options: loops.WorkOptions
+  readonly #options: loops.ClientWorkOptions
   readonly #faults: Faults<Message>
   readonly #leases: Leases<Lease<Message>>
   readonly #running = new Map<Lease<Message>, Promise<void>>()
-  readonly #settles: Settles<Message>
+  readonly #settles: Settles
   readonly #fetched: Promise<void>
   #onRoom: () => void = () => {}
 
-  constructor(queues: QueueCalls, queue: string, handler: loops.Handler, options: loops.WorkOptions) {
+  constructor(queues: QueueCalls, queue: string, handler: loops.Handler, options: loops.ClientWorkOptions) {
     super(loops.SURROUNDINGS)
     this.#queues = queues
     this.#queue = queue

@@ -2,8 +2,8 @@
  * What arguments and bodies are made of: kinds of values, each defined once. The library checks its arguments by them, and the
  * DTOs in `src/http/dto` are written with them.
  */
+import { distance } from 'fastest-levenshtein'
 import { type Fault, invalidInput } from '../shared/errors'
-import { unknownDetail } from './nearest'
 
 export type Schema = Readonly<Record<string, unknown>>
 /** What is wrong with a value, or null. */
@@ -171,4 +171,32 @@ export function argumentFaults(parameter: string, value: unknown, { fault }: Pic
 /** Throws `invalid_input` with every fault, if there is one. */
 export function refuse(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalidInput(faults)
+}
+
+/** Names that are longer are not compared: the work grows with the square of the length. */
+const MAX_LENGTH = 40
+const MIN_PREFIX = 3
+
+/** `said`, and the known name that is nearest to the unknown one, if one is near enough to be meant. */
+export function unknownDetail(said: string, name: string, known: Iterable<string>): string {
+  const meant = nearestName(name, known)
+  return meant === null ? said : `${said}; did you mean ${meant}?`
+}
+
+/** A name that begins with the given one, or that is at most two letters away from it; null if there is none. */
+function nearestName(name: string, known: Iterable<string>): string | null {
+  if (name.length < MIN_PREFIX || name.length > MAX_LENGTH) return null
+  const given = name.toLowerCase()
+  // Two letters are too much of a short name.
+  let least = Math.min(3, Math.ceil(name.length / 3))
+  let nearest: string | null = null
+  for (const one of known) {
+    const other = one.toLowerCase()
+    const letters = other.startsWith(given) ? 0 : distance(given, other)
+    if (letters < least) {
+      least = letters
+      nearest = one
+    }
+  }
+  return nearest
 }

@@ -1,5 +1,7 @@
-/** What the public shapes of workers and consumers have in common, in the library and in the client. */
+/** The public shapes of handlers and their options that workers and consumers have in the library and in the client. */
 
+import type { Change } from './feed-types'
+import type { Message } from './message-types'
 import type { Around } from './running'
 import type { StandardSchema } from './schema'
 
@@ -8,6 +10,12 @@ export interface WorkContext {
   /** Aborted when the claim of this message is lost, and when the worker is stopped without patience. */
   signal: AbortSignal
 }
+
+/**
+ * Resolving acknowledges the message. Throwing returns it (`nack`), with the error, after a backoff; an `UnrecoverableError`
+ * makes it a dead letter at once.
+ */
+export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
 
 /** What a handler of a consumer gets beside its changes. */
 export interface ConsumeContext {
@@ -21,6 +29,12 @@ export interface ConsumeContext {
   /** The cursor before these changes. */
   from: bigint
 }
+
+/** Gets 1 to `limit` changes, in the order of their sync ids. Resolving stores the cursor; throwing repeats the call after a backoff. */
+export type ConsumeHandler<Value = unknown> = (
+  changes: Change<Value>[],
+  context: ConsumeContext,
+) => Promise<unknown> | unknown
 
 /** `Given` is what an error is about. */
 export interface HandlingOptions<Output, Given> {
@@ -49,25 +63,25 @@ export interface HandlingOptions<Output, Given> {
   onError?: ((error: unknown, given?: Given) => void) | undefined
 }
 
-export interface WorkHandlingOptions<Body, Message, SentMessage> extends HandlingOptions<Body, SentMessage> {
+export interface WorkHandlingOptions<Body = unknown> extends HandlingOptions<Body, Message> {
   /** Seconds that a claim and each extension hold, 1 to 43,200; default the message's own, or the queue's. */
   visibilityTimeoutSeconds?: number | undefined
   /** Called when a message is done: its handler has resolved, and the message is acknowledged. */
-  onDone?: ((message: Message) => void) | undefined
+  onDone?: ((message: Message<Body>) => void) | undefined
   /**
    * Called when a message is dead by the error of its handler: on its last receive, or by an `UnrecoverableError`. A message
    * whose claims ran out, because its process died, is not reported.
    */
-  onDead?: ((message: SentMessage, error: unknown) => void) | undefined
+  onDead?: ((message: Message, error: unknown) => void) | undefined
 }
 
-export interface ConsumeHandlingOptions<Value, Change> extends HandlingOptions<Value, Change[]> {
+export interface ConsumeHandlingOptions<Value = unknown> extends HandlingOptions<Value, Change[]> {
   /** Maximum changes of one call, 1 to 1,000; default 100. */
   limit?: number | undefined
   /**
    * Called when deletions after the cursor are not known any more (`cursor_expired`), to discard what was built from the
    * feed: once it has resolved, the consumer starts over at 0. When left out, the consumer stays where it is and reports
-   * the error until somebody moves the cursor.
+   * the error until the cursor is moved.
    */
   onExpired?: (() => Promise<unknown> | unknown) | undefined
 }

@@ -11,6 +11,7 @@
 import { type Clock, Pauses } from './backoff'
 import { mayHaveKilled } from './failures'
 import type { Faults } from './faults'
+import type { Message } from './message-types'
 
 const MAX_AT_ONCE = 1000
 const LONGEST_PAUSE_MS = 1000
@@ -178,16 +179,6 @@ export class Leases<Held extends Lease<unknown>> {
   }
 }
 
-interface ClaimedMessage {
-  id: bigint
-  receiptHandle: string
-  receiveCount: number
-  maxReceives: number | null
-  lastError: string | null
-  visibleAt: Date
-  receivedAt: Date
-}
-
 /** What extends claims. */
 export interface ExtendSource {
   extendMany(
@@ -198,7 +189,7 @@ export interface ExtendSource {
 }
 
 /** `sentAt`: before the receive. Where that did not say how long a message is held, two times of the database's clock do. */
-export function leaseOf<Message extends ClaimedMessage>(message: Message, sentAt: number, seconds = 0): Lease<Message> {
+export function leaseOf(message: Message, sentAt: number, seconds = 0): Lease<Message> {
   const { id, receiveCount, maxReceives, visibleAt, receivedAt } = message
   const heldMs = seconds * 1000 || visibleAt.getTime() - receivedAt.getTime()
   const ms = Math.max(1, Math.ceil(heldMs / 1000)) * 1000
@@ -207,7 +198,7 @@ export function leaseOf<Message extends ClaimedMessage>(message: Message, sentAt
 }
 
 /** How the leases of messages are extended. */
-export function extendBy<Message extends ClaimedMessage>(source: ExtendSource, queue: string) {
+export function extendBy(source: ExtendSource, queue: string) {
   return async (leases: readonly Lease<Message>[], ms: number): Promise<(lease: Lease<Message>) => LeaseFate> => {
     const handles = leases.map(({ subject }) => subject.receiptHandle)
     // Over REST a second attempt still fits into what is left of the claim.

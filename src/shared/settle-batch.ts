@@ -10,36 +10,19 @@ import { type Clock, Pauses, retrySeconds } from './backoff'
 import { errorText } from './error-text'
 import { isUnrecoverable } from './failures'
 import type { Faults } from './faults'
+import type { Lease } from './leases'
+import type { Message, Queues } from './queue-types'
 
 const MAX_HANDLES = 1000
 const LONGEST_PAUSE_MS = 5000
 /** How long a worker that is stopping asks again. */
 const LAST_PATIENCE_MS = 30_000
 
-/** The claim of a message. */
-export interface Claimed<Message> {
-  readonly subject: Message
-  /** When it ends, as the clock counts. */
-  readonly endsAt: number
-}
+/** The claim of a message. `endsAt`: when it ends, as the clock counts. */
+export type Claimed = Pick<Lease<Message>, 'subject' | 'endsAt'>
 
-interface ReceivedMessage {
-  receiptHandle: string
-  receiveCount: number
-  maxReceives: number | null
-}
-
-export interface SettleSource {
-  ackMany(queue: string, handles: readonly string[]): Promise<{ acked: readonly string[] }>
-  nackMany(
-    queue: string,
-    handles: readonly string[],
-    how: { delaySeconds: number; error: string; dead: boolean },
-  ): Promise<{ nacked: readonly string[] }>
-}
-
-export interface SettlesOptions<Message> {
-  source: SettleSource
+export interface SettlesOptions {
+  source: Pick<Queues, 'ackMany' | 'nackMany'>
   queue: string
   backoff: { minSeconds: number; maxSeconds: number }
   faults: Faults<Message>
@@ -47,23 +30,23 @@ export interface SettlesOptions<Message> {
   onDone?: ((message: Message) => void) | undefined
   onDead?: ((message: Message, error: unknown) => void) | undefined
   /** Whether to ask again about this claim after this error. `isStopping`: since the worker only waits for its settles. */
-  again(error: unknown, claim: Claimed<Message>, isStopping: boolean): boolean
+  again(error: unknown, claim: Claimed, isStopping: boolean): boolean
   clock: Clock
 }
 
 /** Resolves to the handles that had an effect. */
 type SettleCall = (handles: readonly string[]) => Promise<readonly string[]>
 
-export class Settles<Message extends ReceivedMessage> {
+export class Settles {
   /** Messages whose handlers have resolved in this turn of the event loop. */
-  #done: Claimed<Message>[] = []
+  #done: Claimed[] = []
   readonly #unanswered = new InFlight()
   readonly #givingUp = new AbortController()
   #patienceEndsAt = Number.POSITIVE_INFINITY
 
-  constructor(private readonly options: SettlesOptions<Message>) {}
+  constructor(private readonly options: SettlesOptions) {}
 
-  done(claim: Claimed<Message>): void {
+  done(claim: Claimed): void {
     this.#done.push(claim)
     if (this.#done.length > 1) return
     this.#unanswered.begin()
@@ -76,20 +59,20 @@ export class Settles<Message extends ReceivedMessage> {
   }
 
   /** The handler has thrown: the message is handed out again after a backoff, or is dead. */
-  failed(claim: Claimed<Message>, error: unknown): void {
+  failed(claim: Claimed, error: unknown): void {
     const dead = isUnrecoverable(error)
     const delaySeconds = dead ? 0 : retrySeconds(claim.subject.receiveCount, this.options.backoff)
     this.#nack(claim, error, { delaySeconds, dead })
   }
 
   /** The handler runs on, and the worker waits for it no more. */
-  abandoned(claim: Claimed<Message>): void {
+  abandoned(claim: Claimed): void {
     const error = new Error('The worker was stopped before the handler ended')
     this.#nack(claim, error, { delaySeconds: 0, dead: false })
   }
 
   /** Makes the call for up to 1,000 handles at a time, and the hook is called with the messages on which it had an effect. */
-  settle(claims: readonly Claimed<Message>[], call: SettleCall, hook?: (message: Message) => void): void {
+  settle(claims: readonly Claimed[], call: SettleCall, hook?: (message: Message) => void): void {
     for (let at = 0; at < claims.length; at += MAX_HANDLES) {
       void this.#settle(claims.slice(at, at + MAX_HANDLES), call, hook)
     }
@@ -110,7 +93,7 @@ export class Settles<Message extends ReceivedMessage> {
     this.#givingUp.abort()
   }
 
-  #nack(claim: Claimed<Message>, error: unknown, how: { delaySeconds: number; dead: boolean }): void {
+  #nack(claim: Claimed, error: unknown, how: { delaySeconds: number; dead: boolean }): void {
     const { source, queue, onDead } = this.options
     const { receiveCount, maxReceives } = claim.subject
     const isDead = how.dead || (maxReceives !== null && receiveCount >= maxReceives)
@@ -122,11 +105,7 @@ export class Settles<Message extends ReceivedMessage> {
     )
   }
 
-  async #settle(
-    claims: readonly Claimed<Message>[],
-    call: SettleCall,
-    hook?: (message: Message) => void,
-  ): Promise<void> {
+  async #settle(claims: readonly Claimed[], call: SettleCall, hook?: (message: Message) => void): Promise<void> {
     const { faults, clock, again } = this.options
     const { signal } = this.#givingUp
     this.#unanswered.begin()

@@ -20,11 +20,12 @@ import { sweepQueues } from '../repositories/queues/sweep'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
+import type { Handler } from '../shared/handling-shapes'
 import { StartedWork } from './running'
 import { Scheduler } from './scheduler/scheduler'
 import type { BackgroundWork, StoreQueues, StoreSchedules } from './types'
 import { WorkCounts } from './work-counts'
-import type { Handler, WorkOptions } from './worker/types'
+import type { WorkOptions } from './worker/types'
 import { type QueueWorker, startWorker } from './worker/worker'
 
 export interface QueuesOptions {

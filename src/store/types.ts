@@ -6,14 +6,15 @@ import type { Sequences } from '../repositories/sequences'
 import type { Feeds } from '../shared/feed-types'
 import type { Groups, GroupWatch, Policies, WatchOptions } from '../shared/group-types'
 import type { FeedHandle, GroupHandle, HandleOptions, QueueHandle } from '../shared/handle-types'
+import type { ConsumeHandler, Handler } from '../shared/handling-shapes'
 import type { ApiKey, Keys } from '../shared/key-types'
 import type { Queues } from '../shared/queue-types'
 import type { Running } from '../shared/running'
 import type { Schedules } from '../shared/schedule-types'
 import type { As, Form, PayloadAs } from '../shared/types'
-import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
+import type { ConsumeOptions } from './consumer/consuming'
 import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
-import type { Handler, Worker, WorkOptions } from './worker/types'
+import type { Worker, WorkOptions } from './worker/types'
 
 /** What a store does in the background. `move-…`: what plain SQL has inserted; `watch`: reads groups for their listeners; `write`: any write, on a full disk. */
 export type BackgroundWork =

@@ -1,6 +1,12 @@
 /** `client.feeds.consume` against a server process: what the library's loop promises, over REST. */
 import { z } from 'zod'
-import { type Change, type ConsumeHandler, type ConsumeOptions, createClient, type Running } from '../../src/client'
+import {
+  type Change,
+  type ClientConsumeOptions,
+  type ConsumeHandler,
+  createClient,
+  type Running,
+} from '../../src/client'
 import { eventually, moment, pause } from '../support/timing'
 import { useServer } from './support/server'
 
@@ -32,7 +38,7 @@ async function filled(keys: readonly string[], value: unknown = 1): Promise<void
 }
 
 /** A consumer `c` that is stopped when the test is over. */
-function consume(handler: ConsumeHandler, options?: ConsumeOptions): Running {
+function consume(handler: ConsumeHandler, options?: ClientConsumeOptions): Running {
   const loop = feeds().consume(feed, 'c', handler, options)
   loops.push(loop)
   return loop

@@ -1,6 +1,6 @@
 /** `client.queues.work` against a server process: what the library's worker promises, over REST. */
 import { z } from 'zod'
-import { type Handler, type Message, type Running, UnrecoverableError, type WorkOptions } from '../../src/client'
+import { type ClientWorkOptions, type Handler, type Message, type Running, UnrecoverableError } from '../../src/client'
 import { eventually, moment } from '../support/timing'
 import { counted } from './support/counted'
 import { useServer } from './support/server'
@@ -33,7 +33,7 @@ const inState = async (state: 'ready' | 'in-flight' | 'delayed' | 'dead') =>
 const inOrder = (list: unknown[]) => [...list].sort((a, b) => Number(a) - Number(b))
 
 /** A worker that is stopped when the test is over. */
-function work(handler: Handler<number>, options: WorkOptions<number> = {}) {
+function work(handler: Handler<number>, options: ClientWorkOptions<number> = {}) {
   const { counting, most } = counted(handler)
   const worker = queues().work<number>(queue, counting, options)
   workers.push(worker)

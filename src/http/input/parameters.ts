@@ -2,7 +2,7 @@
 
 import { CURSOR } from '../../fields/feeds'
 import type { Field, Schema } from '../../fields/field'
-import { unknownDetail } from '../../fields/nearest'
+import { unknownDetail } from '../../fields/field'
 import {
   type Defaulted,
   defaulted,

@@ -4,8 +4,7 @@
  * members. `@Checked` judges them together.
  */
 import { validateSync } from 'class-validator'
-import { type DtoClass, escaped, type Field, type Judged } from '../../fields/field'
-import { unknownDetail } from '../../fields/nearest'
+import { type DtoClass, escaped, type Field, type Judged, unknownDetail } from '../../fields/field'
 import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../shared/errors'
 import { JsonText } from '../../shared/json'
 import { jsonFault } from '../../shared/json-faults'

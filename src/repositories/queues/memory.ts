@@ -9,10 +9,10 @@
 import type { Reader, Tx } from '../../database/engine'
 import { performance } from '../../shared/platform'
 import { Reminders } from '../reminders'
-import { type ClaimPlace, isBefore } from './claim/claim-place'
 import { countMessages, type QueueTotals } from './counts'
 import type { UngroupedLevel } from './groups/flows'
 import { type JudgedHead, notFound, type QueueHead, readHead } from './heads'
+import { type ClaimPlace, isBefore } from './pages'
 import { REMINDED_QUEUES } from './reminded'
 import { urgencyOf } from './rows'
 

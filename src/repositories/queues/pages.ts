@@ -12,7 +12,17 @@ export interface MessagePlace {
   id: bigint
 }
 
-export interface MessageRange {
+/** Where the last full claim of a queue ended: the messages that are left come later. */
+export interface ClaimPlace {
+  major: number
+  minor: number
+}
+
+export function isBefore(a: ClaimPlace, b: ClaimPlace): boolean {
+  return a.major < b.major || (a.major === b.major && a.minor < b.minor)
+}
+
+interface MessageRange {
   /** With `id` among them. */
   columns: string
   queueId: bigint

@@ -5,15 +5,25 @@ import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, option } fro
 import { FORM, nameFaults, oneOf, PAGE_LIMIT, SIGNAL } from '../../fields/rules'
 import { Loop } from '../../kit/loop'
 import { handling, isHandling } from '../../kit/reentrancy'
-import { ConsumerLoop, type ConsumeSource } from '../../shared/consumer'
-import { isExpired, storedCursor } from '../../shared/cursor-steps'
+import { ConsumerLoop, type ConsumeSource, isExpired, storedCursor } from '../../shared/consumer'
 import type { Faults } from '../../shared/faults'
-import type { Change, Feeds } from '../../shared/feed-types'
+import type { Feeds, ValueOptions } from '../../shared/feed-types'
+import type { ConsumeHandler, ConsumeHandlingOptions } from '../../shared/handling-shapes'
 import { outside } from '../../shared/platform'
 import type { StopOptions } from '../../shared/running'
 import { schemaFault } from '../../shared/schema'
+import type { Form } from '../../shared/types'
 import { isClosed, SURROUNDINGS } from '../running'
-import type { ConsumeHandler, ConsumeOptions } from './types'
+
+export interface ConsumeOptions<Value = unknown, Asked extends Form = Form>
+  extends ValueOptions<Asked>,
+    ConsumeHandlingOptions<Value> {
+  /**
+   * Where the cursor is kept; default `stored`. With `memory` each start reads the feed from its beginning,
+   * and the database keeps no consumer: for an index in memory, which each process builds for itself.
+   */
+  cursor?: 'stored' | 'memory' | undefined
+}
 
 const WAIT_SECONDS = 20
 const FAULT_PAUSES = { firstMs: 100, longestMs: 5000 }
@@ -48,7 +58,7 @@ export function startConsumer(
       : []),
   ])
   const { limit, values, cursor } = options
-  const read: ConsumeSource<Change>['read'] = (after, signal) =>
+  const read: ConsumeSource['read'] = (after, signal) =>
     feeds.changes(feed, { limit, values, waitSeconds: WAIT_SECONDS, signal, after })
   const kept = keptBy(feeds, feed, consumer, cursor)
   const loop = outside(() => new StoreLoop({ ...kept, read }, [feed, consumer], handler, options))
@@ -72,7 +82,7 @@ function keptBy(
   feed: string,
   consumer: string,
   where: ConsumeOptions['cursor'],
-): Pick<ConsumeSource<Change>, 'store'> & { cursor(): Promise<bigint> } {
+): Pick<ConsumeSource, 'store'> & { cursor(): Promise<bigint> } {
   if (where !== 'memory') {
     return {
       cursor: () => storedCursor(feeds.cursor(feed, consumer)),
@@ -88,9 +98,9 @@ function keptBy(
 }
 
 /** It goes by the clock of the process, and moves on with a test's. Its own handlers may stop it without waiting for themselves. */
-export class StoreLoop extends ConsumerLoop<Change> {
+export class StoreLoop extends ConsumerLoop {
   constructor(
-    source: ConsumeSource<Change>,
+    source: ConsumeSource,
     names: readonly [feed: string, consumer: string],
     handler: ConsumeHandler,
     options: ConsumeOptions,

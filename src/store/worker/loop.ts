@@ -9,7 +9,7 @@
 import { Handlers } from '../../kit/handlers'
 import { endsWithin } from '../../shared/backoff'
 import { Faults } from '../../shared/faults'
-import type { WorkContext, WorkHandlingOptions } from '../../shared/handling-shapes'
+import type { Handler, WorkHandlingOptions } from '../../shared/handling-shapes'
 import { type ExtendSource, extendBy, type Lease, type LeaseFate, Leases, leaseOf } from '../../shared/leases'
 import type { Message, Queues, ReceiveOptions } from '../../shared/queue-types'
 import { Stepping, type Surroundings, surrounded } from '../../shared/running'
@@ -25,7 +25,7 @@ export interface WorkSource extends Pick<Queues, 'ackMany' | 'nackMany'>, Extend
   receive(queue: string, how: ReceiveOptions & { limit: number }): Promise<Message[]>
 }
 
-export interface WorkSurroundings extends Surroundings, Pick<SettlesOptions<Message>, 'backoff' | 'again'> {
+export interface WorkSurroundings extends Surroundings, Pick<SettlesOptions, 'backoff' | 'again'> {
   /** How long the source has after the patience of a `stop` to take what is settled. */
   lastMs: number
 }
@@ -33,17 +33,17 @@ export interface WorkSurroundings extends Surroundings, Pick<SettlesOptions<Mess
 export class WorkerLoop extends Stepping {
   protected readonly handlers: Handlers<Lease<Message>>
   protected readonly leases: Leases<Lease<Message>>
-  protected readonly settles: Settles<Message>
+  protected readonly settles: Settles
   declare protected readonly surroundings: WorkSurroundings
   readonly #receiving: Promise<void>
-  readonly #handle: (message: Message, context: WorkContext) => unknown
+  readonly #handle: Handler
   readonly #faults: Faults<Message>
 
   constructor(
     protected readonly source: WorkSource,
     protected readonly queue: string,
-    handler: (message: Message, context: WorkContext) => unknown,
-    private readonly options: WorkHandlingOptions<unknown, Message, Message> & { concurrency?: number | undefined },
+    handler: Handler,
+    private readonly options: WorkHandlingOptions & { concurrency?: number | undefined },
     surroundings: WorkSurroundings,
   ) {
     super(surroundings)
@@ -109,7 +109,7 @@ export class WorkerLoop extends Stepping {
   }
 
   protected extend(leases: readonly Lease<Message>[], ms: number): Promise<(lease: Lease<Message>) => LeaseFate> {
-    return extendBy<Message>(this.source, this.queue)(leases, ms)
+    return extendBy(this.source, this.queue)(leases, ms)
   }
 
   // ---- handlers

@@ -3,21 +3,15 @@ import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/fiel
 import { aBoolean, aFunction, anObject, type Bounds, backoffFaults, boundsOf, option } from '../../fields/options'
 import { MAX_VISIBILITY_SECONDS } from '../../fields/queues'
 import { nameFaults, SIGNAL, whole } from '../../fields/rules'
-import { type StandardSchema, schemaFault } from '../../shared/schema'
-import type { Handler, WorkOptions } from './types'
+import type { Handler } from '../../shared/handling-shapes'
+import { schemaFault } from '../../shared/schema'
+import type { WorkOptions } from './types'
 
-export interface WorkSettings {
+export interface WorkSettings extends Omit<WorkOptions, 'backoff'> {
   concurrency: number
   batchSize: number
   auto: boolean
-  visibilityTimeoutSeconds: number | undefined
   backoff: Bounds
-  schema: StandardSchema | undefined
-  signal: AbortSignal | undefined
-  around: WorkOptions['around']
-  onError: WorkOptions['onError']
-  onDone: WorkOptions['onDone']
-  onDead: WorkOptions['onDead']
 }
 
 const OPTIONS = optionRules<WorkOptions>({
@@ -42,10 +36,8 @@ export function checkedWork(queue: string, handler: Handler, options: WorkOption
     ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
   ])
-  const { concurrency = 1, visibilityTimeoutSeconds, auto = true, backoff, schema, signal, around, ...hooks } = options
+  const { concurrency = 1, auto = true, backoff } = options
   // What is claimed ahead is bounded by what the handlers begin in a moment: a large batch is for quick ones only.
   const { batchSize = Math.min(Math.max(5 * concurrency, 10), 1000) } = options
-  const { onError, onDone, onDead } = hooks
-  const settings = { concurrency, batchSize, visibilityTimeoutSeconds, auto, schema, signal, around }
-  return { ...settings, backoff: boundsOf(backoff), onError, onDone, onDead }
+  return { ...options, concurrency, batchSize, auto, backoff: boundsOf(backoff) }
 }

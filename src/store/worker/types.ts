@@ -1,17 +1,8 @@
 /** The public shapes of workers. */
-import type { WorkContext, WorkHandlingOptions } from '../../shared/handling-shapes'
-import type { Message } from '../../shared/queue-types'
-import type { Running, StopOptions } from '../../shared/running'
+import type { WorkHandlingOptions } from '../../shared/handling-shapes'
+import type { Running } from '../../shared/running'
 
-export type { Running, StopOptions, WorkContext }
-
-/**
- * Resolving acknowledges the message. Throwing returns it (`nack`), with the error, after a backoff; an `UnrecoverableError` makes it a
- * dead letter at once.
- */
-export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
-
-export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body, Message<Body>, Message> {
+export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body> {
   /** Maximum handlers at the same time, 1 to 10,000; default 1. */
   concurrency?: number | undefined
   /** Maximum messages of one claim, 1 to 1,000; default five times `concurrency`, at least 10 and at most 1,000. */

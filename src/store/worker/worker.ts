@@ -6,6 +6,7 @@
 import { isShared } from '../../kit/admission'
 import { movedByTests } from '../../kit/test-time'
 import { RecentnError } from '../../shared/errors'
+import type { Handler } from '../../shared/handling-shapes'
 import type { Lease, LeaseFate } from '../../shared/leases'
 import { CLOCK, clearInterval, outside, setInterval } from '../../shared/platform'
 import type { Message, Queues, ReceiveOptions } from '../../shared/queue-types'
@@ -15,7 +16,7 @@ import { isClosed, SURROUNDINGS } from '../running'
 import { WorkerLoop, type WorkSource } from './loop'
 import { checkedWork, type WorkSettings } from './options'
 import { Prefetch } from './prefetch'
-import type { Handler, Worker, WorkOptions, WorkResult } from './types'
+import type { Worker, WorkOptions, WorkResult } from './types'
 
 type Held = Lease<Message>
 

@@ -4,10 +4,10 @@
  */
 import type { Parameter, Reader, Row, Statement } from '../../../database/engine'
 import type { QueueHead } from '../heads'
+import type { ClaimPlace } from '../pages'
 import { type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE } from '../rows'
 import { NO_RECEIPT } from '../settle/receipts'
 import { claimSets } from '../settle/transitions'
-import type { ClaimPlace } from './claim-place'
 
 export interface ClaimRequest {
   head: QueueHead

@@ -11,11 +11,11 @@ import type { Reader, Session, Statement, StatementAnswer, Statements } from '..
 import { merging } from '../../runners'
 import type { QueueHead } from '../heads'
 import { MAX_CLAIM_BYTES, type QueueMemory } from '../memory'
+import type { ClaimPlace } from '../pages'
 import { type ClaimedMessages, type ClaimedRow, messageColumns, STATE, urgencyOf } from '../rows'
 import { hasWork, lookAt, promoteSeen, type QueueLook } from '../settle/promote'
 import { giveBack } from '../settle/settle'
 import { lookSeconds, newClaimNumber } from '../settle/transitions'
-import type { ClaimPlace } from './claim-place'
 import { type ClaimRequest, claimedIn, claimSql, readSql } from './claim-statements'
 import { claimNext } from './cycle'
 
