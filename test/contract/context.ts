@@ -1,6 +1,6 @@
 /**
- * The contract is what every engine must do. What each of its rooms works on: one database of one engine, a store on it
- * with a clock that the test moves, and names that no other test of the room has used. Databases are dear on the servers,
+ * The contract is what every engine must do. Each of its rooms works on this: one database of one engine, a store on it
+ * with a clock that the test moves, and names that no other test of the room has used. Databases are expensive on the servers,
  * names are free.
  */
 import { DataSource, type ObjectLiteral } from 'typeorm'
@@ -20,7 +20,7 @@ export interface Context {
   open(options?: Partial<OpenOptions>): Promise<Store>
   /** The URL of a new, empty database, dropped after the test. */
   emptyDatabase(): Promise<string>
-  /** A name nobody else in this file has, beginning with `base`. */
+  /** A name that no other test in this file has, beginning with `base`. */
   unique(base?: string): string
   /** Runs after the test, last one first, before its stores are closed. */
   afterwards(work: () => Promise<unknown>): void
@@ -92,7 +92,7 @@ export function useContext(engine: EngineName): Context {
   }
 }
 
-/** A DataSource as a user's own application has it: none of the settings that we like, and entities of its own. */
+/** A DataSource as a user's own application has it: none of the settings that we like, and its own entities. */
 export function userSource(
   url: string,
   own: (new () => ObjectLiteral)[] = [],
@@ -126,7 +126,7 @@ export async function refusal(call: Promise<unknown>): Promise<RecentnError> {
   throw outcome instanceof Error ? outcome : new Error(String(outcome))
 }
 
-/** What must hold for the answer of a group that was written after its settings last changed. */
+/** The rules for the answer of a group that was written after its settings last changed. */
 export function expectSound(recent: Recent): void {
   const ids = idsOf(recent)
   expect(ids).toEqual([...ids].sort((a, b) => (a < b ? 1 : -1)))
@@ -153,7 +153,7 @@ export interface StoredItem {
   event_id: string | null
 }
 
-/** The rows of a group as they stand in the table, expired and superseded ones included. */
+/** The rows of a group as they are in the table, expired and superseded ones included. */
 export async function rowsOf(store: Store, group: string): Promise<StoredItem[]> {
   const rows: (StoredItem & { group_key: string | Buffer })[] = await store.dataSource.query(
     'SELECT group_key, slot, id, member, event_id FROM recentn_items WHERE group_key = ? ORDER BY id',

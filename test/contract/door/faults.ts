@@ -50,7 +50,7 @@ export function describeDoorFaults(context: Context): void {
     if (context.engine === 'sqlite') return
 
     it.each<Moment>(['before', 'during', 'after'])(
-      'because its connection is lost %s any of its packets has moved all or nothing, and goes on by itself',
+      'because its connection is lost %s any of its packets has moved all or nothing, and continues by itself',
       async (moment) => {
         const proxy = await CuttingProxy.before(context.url)
         context.afterwards(() => proxy.close())

@@ -96,7 +96,7 @@ export function describeMovers(context: Context): void {
       expect((await counted()) - before - (before - first)).toBeLessThanOrEqual(2)
     })
 
-    it('leave a row that somebody is changing, and those of its queue behind it, until that ends', async () => {
+    it('leave a row that a transaction is changing, and those of its queue behind it, until that ends', async () => {
       const { store } = context
       const [queue, other, writer] = [await madeQueue(), await madeQueue(), await connection()]
       await insertSends(store, queue, 1, 2)
@@ -110,7 +110,7 @@ export function describeMovers(context: Context): void {
       expect(await bodiesIn(store, queue)).toEqual([10, 2])
     })
 
-    it('do not wait for long for a group or a queue that a transaction has locked: the others go on', async () => {
+    it('do not wait for long for a group or a queue that a transaction has locked: the others continue', async () => {
       const { store } = context
       const holder = await context.open()
       const [held, group, locked, queue] = [context.unique(), context.unique(), await madeQueue(), await madeQueue()]

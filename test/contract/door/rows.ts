@@ -3,7 +3,7 @@ import { createMetrics } from '../../../src/index'
 import { type Context, membersOf } from '../context'
 import { bodiesIn, doorTools, insert, insertSends, leftIn, move } from './tools'
 
-/** What becomes of the rows that somebody has inserted. */
+/** The fate of rows that plain SQL has inserted. */
 export function describeDoorRows(context: Context): void {
   const { madeQueue, emptied } = doorTools(context)
 

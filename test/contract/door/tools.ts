@@ -1,4 +1,4 @@
-/** What the suites of the door share: rows as a writer inserts them, what moves them, and what is left of them. */
+/** Shared by the suites of the door: rows as a writer inserts them, moving them, and reading the rest. */
 import type { Store } from '../../../src/index'
 import { openedOf } from '../../support/opened'
 import type { Context } from '../context'
@@ -12,7 +12,7 @@ export interface LeftRow {
   error: string | null
 }
 
-/** As somebody else's SQL does it, with a value for each column. */
+/** As another program's SQL does it, with a value for each column. */
 export async function insert(store: Store, table: DoorTable, ...rows: Record<string, unknown>[]): Promise<void> {
   for (const row of rows) {
     const columns = Object.keys(row)

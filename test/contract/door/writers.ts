@@ -3,7 +3,7 @@ import { proceduresSql } from '../../../src/repositories/door/procedures'
 import { type Context, membersOf } from '../context'
 import { bodiesIn, doorTools, leftIn, move } from './tools'
 
-/** What writes rows besides an INSERT of a program: triggers of the user's, and stored procedures. */
+/** Writers of rows besides an INSERT of a program: triggers of the user's, and stored procedures. */
 export function describeDoorWriters(context: Context): void {
   const { madeQueue, emptied } = doorTools(context)
 

@@ -45,7 +45,7 @@ export function describeFeedChanges(context: Context): void {
       const feed = await filled(['a', 'b', 'c'])
       await feeds().put(feed, 'a', 2)
       await feeds().delete(feed, 'b')
-      // What waits to be numbered has left its old place.
+      // An entry that waits to be numbered has left its old place.
       expect(keysOf((await readOn(feed)).changes)).toEqual(['c'])
       await feeds().put(feed, 'a', 3)
       await published(feed)

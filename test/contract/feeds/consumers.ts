@@ -49,7 +49,7 @@ export function describeFeedConsumers(context: Context): void {
       expect(await feeds().cursor(feed, 'c')).toEqual({ consumer: 'c', cursor: 20n, lag: 0 })
     })
 
-    it('stay where somebody has put them back, with `from`, and go on without it', async () => {
+    it('stay where another process has put them back, with `from`, and continue without it', async () => {
       const feed = await filled(['a', 'b', 'c', 'd'])
       await feeds().moveCursor(feed, 'c', 2n)
       expect(await feeds().moveCursor(feed, 'c', 3n, { from: 2n })).toMatchObject({ cursor: 3n })

@@ -54,7 +54,7 @@ export function describeFeedConsuming(context: Context): void {
       expect(ids).toEqual([...ids].sort((a, b) => Number(a - b)))
     })
 
-    it('with its cursor in memory reads from the beginning at each start, goes on, and is kept nowhere', async () => {
+    it('with its cursor in memory reads from the beginning at each start, continues, and is kept nowhere', async () => {
       const feed = await filled(range(1, 25).map((n) => `k${n}`))
       const first = mirror(feed, { cursor: 'memory', limit: 10 })
       const second = mirror(feed, { cursor: 'memory' })
@@ -64,7 +64,7 @@ export function describeFeedConsuming(context: Context): void {
       await feeds().delete(feed, 'k1')
       await feeds().publish(feed)
       const knows = ({ values }: typeof first) => values.get('new') === 'x' && !values.has('k1')
-      await eventually(5000, 'the one that runs goes on', async () => knows(second))
+      await eventually(5000, 'the one that runs continues', async () => knows(second))
       expect(second.pages.flat()).toHaveLength(27)
       const again = mirror(feed, { cursor: 'memory' })
       await eventually(5000, 'the next start has all', async () => knows(again))
@@ -73,7 +73,7 @@ export function describeFeedConsuming(context: Context): void {
       expect(() => mirror(feed, { cursor: 'nowhere' as never })).toThrow(/cursor/)
     })
 
-    it('gives again what a handler has thrown for, after a pause that grows, and tells of it', async () => {
+    it('gives again what a handler has thrown for, after a pause that grows, and reports it', async () => {
       const feed = await filled(['a', 'b'])
       const given: string[][] = []
       const told: unknown[] = []
@@ -102,7 +102,7 @@ export function describeFeedConsuming(context: Context): void {
       ])
     })
 
-    it('warns of what a handler throws where nobody listens: each kind once, until one succeeds', async () => {
+    it('warns of what a handler throws without a listener: each kind once, until one succeeds', async () => {
       const feed = await filled(['a', 'b'])
       const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
       context.afterwards(async () => warnings.mockRestore())
@@ -141,7 +141,7 @@ export function describeFeedConsuming(context: Context): void {
       await eventually(5000, 'it was thrown', async () => hasThrown)
       await feeds().put(feed, 'b', 1)
       await feeds().publish(feed)
-      await eventually(10_000, 'it goes on', async () => (await cursorOf(feed)) === 2n)
+      await eventually(10_000, 'it continues', async () => (await cursorOf(feed)) === 2n)
       const { items } = await context.store.groups.recent(group)
       expect(items.map(({ member }) => member)).toEqual(['b', 'a'])
     })
@@ -201,12 +201,12 @@ export function describeFeedConsuming(context: Context): void {
       await sweptFeeds(context.store)
       const errors: unknown[] = []
       const stuck = mirror(feed, { onError: (error) => errors.push((error as { code?: string }).code) })
-      await eventually(5000, 'it is told', async () => errors.length > 0)
+      await eventually(5000, 'it is reported', async () => errors.length > 0)
       await stuck.loop.stop()
       expect([errors, stuck.values.size]).toEqual([['cursor_expired'], 0])
       const expired: number[] = []
       const fresh = mirror(feed, { onExpired: () => void expired.push(1) })
-      await eventually(5000, 'it begins anew', async () => fresh.values.size === 1)
+      await eventually(5000, 'it begins again', async () => fresh.values.size === 1)
       expect([expired.length, [...fresh.values]]).toEqual([1, [['later', 1]]])
     })
 

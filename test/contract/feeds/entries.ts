@@ -60,7 +60,7 @@ export function describeFeedEntries(context: Context): void {
       expect(await feeds().put(feed, 'z', 0)).toMatchObject({ version: 2 })
     })
 
-    it('puts of one key at the same time each get a version of their own', async () => {
+    it('puts of one key at the same time each get their own version', async () => {
       const feed = named()
       const other = await context.open()
       const puts = range(1, 20).map((n) => (n % 2 ? context.store : other).feeds.put(feed, 'k', n))
@@ -89,7 +89,7 @@ export function describeFeedEntries(context: Context): void {
   })
 
   describe('feeds: delete', () => {
-    it('leaves a tombstone, once, from which a put goes on', async () => {
+    it('leaves a tombstone, once, from which a put continues', async () => {
       const feed = await filled(['k'])
       const deleted = await feeds().delete(feed, 'k')
       const tombstone = { key: 'k', value: null, version: 2, syncId: null, deleted: true }

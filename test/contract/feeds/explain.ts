@@ -141,7 +141,7 @@ export function describeFeedExplain(context: Context): void {
         await touch('moveCursor', () => feeds.moveCursor(feed, 'c', 5n, { force: true }))
         await touch('get', () => feeds.get(feed, 'k1'))
       }
-      // Who publishes looks at every feed, and at each row to number a few times.
+      // A publisher looks at every feed, and at each row to number a few times.
       const [{ n }] = await context.store.dataSource.query('SELECT COUNT(*) AS n FROM recentn_feeds')
       const most = (name: string) => (name.startsWith('publish') ? 200 + 3 * Number(n) : 150)
       expect(Object.entries(touched).filter(([name, rows]) => rows > most(name))).toEqual([])

@@ -70,7 +70,7 @@ export function describeFeedFollowing(context: Context): void {
       expect(await store.feeds.status(feed)).toMatchObject({ lastSyncId: second.cursor, entries: 2, unpublished: 0 })
     })
 
-    it('a table by its name, of a store of its own', async () => {
+    it('a table by its name, of another store', async () => {
       const own = await context.open()
       await source.query("INSERT INTO kv (k, v) VALUES ('x', '1'), ('y', '2')")
       const feed = context.unique('kv')

@@ -1,7 +1,7 @@
 /** Tables of the user's own that a store follows, and the entities of them. */
 import { Column, type DataSource, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm'
 
-/** As its author's table is, with properties that have names of their own. */
+/** As its author's table is, with properties that have other names. */
 @Entity({ name: 'kv' })
 export class Kv {
   @PrimaryGeneratedColumn({ type: 'integer' })

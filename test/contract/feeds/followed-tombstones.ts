@@ -1,4 +1,4 @@
-/** Tombstones of a followed table whose keys have rows again: nobody is to notice them. */
+/** Tombstones of a followed table whose keys have rows again: no reader is to notice them. */
 import { bounded } from '../../../src/fields/options'
 import { openStore, type Store } from '../../../src/index'
 import { type Database, freshDatabase } from '../../support/engines'

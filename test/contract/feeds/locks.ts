@@ -26,7 +26,7 @@ export function describeFeedLocks(context: Context): void {
   const isOpen = async (call: Promise<unknown>, ms = 250) =>
     Promise.race([call.then(() => false), sleep(ms).then(() => true)])
 
-  describe('feeds: who waits for whom', () => {
+  describe('feeds: which calls wait for which', () => {
     it('a transaction that is open keeps neither publishers nor writers waiting, and is published after it', async () => {
       const feed = await filled(['old', 'held'])
       const last = await lastOf(feed)

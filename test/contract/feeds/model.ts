@@ -1,6 +1,6 @@
 /**
- * Consumers against what there is: whatever is written, published, swept away and begun anew, each that keeps to the
- * rules (goes on from the cursor it was given, starts over with nothing when it is told so) ends with every last value.
+ * Consumers against what there is: whatever is written, published, swept away and begun again, each that keeps to the
+ * rules (continues from the cursor it was given, starts over with nothing when it has expired) ends with every last value.
  */
 import fc from 'fast-check'
 import { RecentnError, type Store } from '../../../src/index'
@@ -117,7 +117,7 @@ export function describeFeedModel(context: Context): void {
       }
     }
 
-    it('ends with what there is, whatever happens meanwhile', async () => {
+    it('ends with what there is, whatever happens in between', async () => {
       let startedOver = 0
       const property = fc.asyncProperty(operations, async (steps) => {
         const feed = named()

@@ -1,4 +1,4 @@
-/** What a consumer must not miss: what happens between two statements, and numbers from before. */
+/** A consumer must not miss events between two statements, or numbers from before. */
 import { Column, type DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm'
 import { attachStore, openStore, type Store } from '../../../src/index'
 import { type Database, freshDatabase } from '../../support/engines'

@@ -114,7 +114,7 @@ export function describeFeedPublishing(context: Context): void {
       expect(await known(feed)).toEqual({ other: 1, own: 1, last: 1 })
     })
 
-    it('never gives a number twice: after puts, deletes, a swept tombstone, and the feed begun anew', async () => {
+    it('never gives a number twice: after puts, deletes, a swept tombstone, and the feed begun again', async () => {
       const feed = named()
       const store = await context.open({ feeds: { tombstoneSeconds: 10 } })
       const seen: bigint[] = []
@@ -179,7 +179,7 @@ export function describeFeedPublishing(context: Context): void {
           const page = await store.feeds.changes(feed, { after: cursor, limit })
           own.push(...page.changes)
           cursor = page.cursor
-          // What shows up behind the cursor, and was not there when it went by.
+          // Entries that show up behind the cursor, and were not there when it went by.
           for (const { syncId } of page.changes) seen.add(syncId)
           const behind = (await store.feeds.changes(feed, { limit: 1000 })).changes
           late.push(...behind.filter(({ syncId }) => syncId <= cursor && !seen.has(syncId)))

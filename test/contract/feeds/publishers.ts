@@ -1,4 +1,4 @@
-/** What must not stop publishers, writers, readers and the closing of a store. */
+/** Events that must not stop publishers, writers, readers and the closing of a store. */
 import { Publisher } from '../../../src/store/publisher/publisher'
 import { sweepFeeds } from '../../support/opened'
 import { stopwatch } from '../../support/timing'
@@ -44,7 +44,7 @@ export function describeFeedsPublishers(context: Context): void {
       }
     })
 
-    it('who waits for a feed that was deleted asks no oftener than who waits for another', async () => {
+    it('a reader that waits for a feed that was deleted asks no oftener than one that waits for another', async () => {
       const store = await context.open()
       const feed = context.unique('f')
       await store.feeds.put(feed, 'k', 1)

@@ -43,7 +43,7 @@ export function describeFeedQuickPuts(context: Context): void {
       expect(await other.feeds.get(feed, key)).toMatchObject({ value: 1, version: 1 })
     })
 
-    it('are refused when it has the rows of a table by now, and leave nothing', async () => {
+    it('are refused when it now has the rows of a table, and leave nothing', async () => {
       const { feed, store, other } = await known()
       const [key, free] = [context.unique('followed'), named()]
       await other.dataSource.query('UPDATE recentn_feeds SET followed_table = ? WHERE feed = ?', ['kv', feed])

@@ -35,7 +35,7 @@ export function describeSequences(context: Context): void {
       for (const name of ['a', 'A', 'a ', 'ä', 'a\u0308', '😀']) expect(await sequences().next(base + name)).toBe(1n)
     })
 
-    it('give everybody numbers of their own, also of a sequence that is new', async () => {
+    it('give each caller its own numbers, also of a sequence that is new', async () => {
       const name = context.unique('s')
       const other = await context.open()
       const takes = range(1, 40).map(async (n) => {

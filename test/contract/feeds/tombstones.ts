@@ -57,7 +57,7 @@ export function describeFeedTombstones(context: Context): void {
       expect(await feeds().put(feed, 'a', 2)).toMatchObject({ version: 1 })
     })
 
-    it('are kept for seven days where nobody said otherwise', async () => {
+    it('are kept for seven days by default', async () => {
       const feed = await filled(['a'])
       await context.store.feeds.delete(feed, 'a')
       await published(feed)
@@ -109,7 +109,7 @@ export function describeFeedTombstones(context: Context): void {
       expect(knows).toEqual([{ b: 1, c: 1 }, { c: 1 }, {}])
     })
 
-    it('that were removed expire the cursor of who fell behind, stored or not, and of nobody else', async () => {
+    it('that were removed expire the cursor of a consumer that fell behind, stored or not, and no other', async () => {
       const feed = await filled(['a', 'b', 'live'])
       const behind = await lastOf(feed)
       for (const consumer of ['behind', 'forced', 'at 0']) await feeds().moveCursor(feed, consumer, behind)
@@ -140,7 +140,7 @@ export function describeFeedTombstones(context: Context): void {
       expect(await codeOf(feeds().changes(feed, { consumer: 'restored' }))).toBe('cursor_expired')
     })
 
-    it('that were removed do not stop who starts over, page by page, with cursors of its own', async () => {
+    it('that were removed do not stop a consumer that starts over, page by page, with its own cursors', async () => {
       const feed = await filled(range(1, 11).map((n) => `k${n}`))
       await buried(feed, ['k3', 'x', 'y'])
       await removed()
@@ -154,7 +154,7 @@ export function describeFeedTombstones(context: Context): void {
       }
       expect(seen.sort()).toEqual(keysOf((await readOn(feed)).changes).sort())
       expect(seen).toHaveLength(10)
-      // What it goes on from is good, too, after everything that comes.
+      // Its next cursor is good, too, after everything that comes.
       expect((await feeds().changes(feed, { after: cursor })).changes).toEqual([])
       await feeds().put(feed, 'new', 1)
       await feeds().put(feed, 'k1', 2)
@@ -192,7 +192,7 @@ export function describeFeedTombstones(context: Context): void {
       expect(await feeds().moveCursor(feed, 'c', last.cursor)).toMatchObject({ cursor: last.cursor, lag: 0 })
     })
 
-    it('that are removed while somebody starts over expire its cursor too', async () => {
+    it('that are removed while a consumer starts over expire its cursor too', async () => {
       const feed = await filled(['a', 'b', 'c', 'd'])
       await buried(feed, ['x'])
       await removed()
@@ -235,7 +235,7 @@ export function describeFeedTombstones(context: Context): void {
       expect((await feeds().changes(feed, { after })).changes).toMatchObject([{ key: 'a', deleted: true }])
     })
 
-    it('that are published again, or made anew, have all of their time again', async () => {
+    it('that are published again, or made again, have all of their time again', async () => {
       const feed = await filled(['live'])
       await buried(feed, ['republished', 'again', 'once'])
       pass(KEPT_SECONDS - 10)
@@ -266,7 +266,7 @@ export function describeFeedTombstones(context: Context): void {
       expect(await deletedIn(feed)).toEqual([])
     })
 
-    it('that were removed: a stored cursor that is expired goes to 0 only when forced, so that its consumer is told', async () => {
+    it('that were removed: a stored cursor that is expired goes to 0 only when forced, so that its consumer knows', async () => {
       const feed = await filled(['a', 'live'])
       await feeds().moveCursor(feed, 'c', 1n)
       await buried(feed, ['a'])
@@ -276,7 +276,7 @@ export function describeFeedTombstones(context: Context): void {
       expect(await feeds().moveCursor(feed, 'c', 0n, { force: true })).toMatchObject({ cursor: 0n })
     })
 
-    it('that were removed expire a page from before that is kept late, when somebody has put the consumer to 0', async () => {
+    it('that were removed expire a page from before that is kept late, when another process has put the consumer to 0', async () => {
       const feed = await filled(['a', 'live'])
       const page = await feeds().changes(feed, { consumer: 'c', limit: 2 })
       await feeds().delete(feed, 'a')
@@ -288,7 +288,7 @@ export function describeFeedTombstones(context: Context): void {
       expect(await codeOf(feeds().changes(feed, { consumer: 'c' }))).toBe('cursor_expired')
     })
 
-    it('of a feed that was deleted and begun anew: sync ids go on, and old cursors are expired', async () => {
+    it('of a feed that was deleted and begun again: sync ids continue, and old cursors are expired', async () => {
       const feed = await filled(['a', 'b', 'c'])
       const last = await lastOf(feed)
       await feeds().drop(feed)
@@ -296,7 +296,7 @@ export function describeFeedTombstones(context: Context): void {
       await feeds().put(feed, 'b', 'anew')
       expect(await codeOf(feeds().changes(feed, { after: 1n }))).toBe('cursor_expired')
       await published(feed)
-      // Who has read all of the old feed has keys that are gone.
+      // A consumer that has read all of the old feed has keys that are gone.
       for (const after of [last - 1n, last]) {
         expect(await codeOf(feeds().changes(feed, { after }))).toBe('cursor_expired')
       }

@@ -1,4 +1,4 @@
-/** What the suites of feeds share: feeds of their own, reading one to its end, and what is read off its changes. */
+/** Shared by the suites of feeds: a feed for each test, reading one to its end, and the facts in its changes. */
 import { openStore, type Store, type Transaction } from '../../../src/index'
 import type { Change, Changes } from '../../../src/shared/feed-types'
 import { sweepFeeds } from '../../support/opened'
@@ -16,7 +16,7 @@ export interface FeedTools {
   published(feed: string): Promise<number>
   /** All changes after a cursor, page by page. */
   readOn(feed: string, after?: bigint, limit?: number, store?: Store): Promise<Changes>
-  /** What a consumer that read everything knows: the last value of each key that is not deleted. */
+  /** The knowledge of a consumer that read everything: the last value of each key that is not deleted. */
   known(feed: string): Promise<Record<string, unknown>>
   /** The last sync id that a reader of everything sees. */
   lastOf(feed: string): Promise<bigint>
@@ -48,7 +48,7 @@ export function feedTools(context: Context): FeedTools {
         changes.push(...page.changes)
         if (page.changes.length > limit) throw new Error(`${page.changes.length} changes in a page of ${limit}`)
         if (!page.hasMore) return { changes, cursor: page.cursor, hasMore: false }
-        if (page.cursor === cursor) throw new Error(`the cursor stands still at ${cursor}, and there is more`)
+        if (page.cursor === cursor) throw new Error(`the cursor stays at ${cursor}, and there is more`)
         cursor = page.cursor
       }
     },
@@ -93,7 +93,7 @@ export async function sweptFeeds(store: Store): Promise<void> {
   while ((await sweepFeeds(store)).more);
 }
 
-/** Gives the tests of a `describe` a store that keeps tombstones for so many seconds. */
+/** Gives the tests of a `describe` a store that keeps tombstones for that time. */
 export function useForgetting(context: Context, tombstoneSeconds: number, give: (store: Store) => void): void {
   let store: Store
   beforeAll(async () => {

@@ -45,7 +45,7 @@ export function describeFeedTransactions(context: Context): void {
       expect(await context.store.queues.receive(queue)).toHaveLength(1)
     })
 
-    it.each(WAYS)('a cursor is one with the work that it stands for: %s', async (_, run) => {
+    it.each(WAYS)('a cursor is one with the work of its changes: %s', async (_, run) => {
       const feed = await filled(['a', 'b', 'c'])
       const note = context.unique('note')
       const work: Work = async (tx) => {

@@ -1,5 +1,5 @@
 /**
- * What wakes the publishers and the waiting readers of a process: commits, of every kind of transaction, and nothing that was
+ * Publishers and waiting readers of a process are woken by commits, of every kind of transaction, and by nothing that was
  * rolled back. The stores here find nothing by polling, so that only waking can lead to what the tests wait for.
  */
 
@@ -102,7 +102,7 @@ export function describeFeedWaking(context: Context): void {
       expect(performance.now() - since).toBeLessThan(soonMs())
     })
 
-    it.each(ROLLBACKS)('what is rolled back wakes nobody: %s', async (_, run) => {
+    it.each(ROLLBACKS)('a write that is rolled back wakes no reader: %s', async (_, run) => {
       const store = await blindStore(context)
       const [feed, other] = [named(), named()]
       // Written by another process, so that only a wake-up for this feed could publish it.
@@ -114,7 +114,7 @@ export function describeFeedWaking(context: Context): void {
       expect(await context.store.feeds.get(feed, 'k')).toBeNull()
     })
 
-    it('an operation that is refused wakes nobody, and the others of its transaction do', async () => {
+    it('an operation that is refused wakes no reader, and the others of its transaction do', async () => {
       const store = await blindStore(context)
       const [feed, followed, other] = [named(), named(), named()]
       await context.store.feeds.put(feed, 'waits', 1)

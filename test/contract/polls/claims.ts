@@ -29,7 +29,7 @@ export function describePollClaims(context: Context): void {
       expect(quick.attempts).toEqual([2, 2, 2])
       slow.letGo()
       expect(await late).toMatchObject({ claimed: 3, done: 0, lost: 3 })
-      // They are still the successor's: claimed, and nobody else's.
+      // They are still the successor's: claimed, and no other poller's.
       expect(await second.counts()).toMatchObject({ ready: 0, claimed: 3 })
       expect(await poll(name, other.handler, options).once()).toMatchObject({ claimed: 0 })
       if (table.done) expect(await numbersWhere(name, table.done)).toEqual([])
@@ -76,7 +76,7 @@ export function describePollClaims(context: Context): void {
       expect(await last.counts()).toMatchObject({ ready: 0, claimed: 0, failed: 1, done: 0 })
     })
 
-    it('that are never ended are told with their row, also where that is deleted then', async () => {
+    it('that are never ended are reported with their row, also where that is deleted then', async () => {
       const name = await tableOf(table, 1)
       const deleting = { ...options, maxAttempts: 1, onDone: 'delete', onFailed: 'delete' } as const
       const { handler, until, letGo } = holding()

@@ -2,7 +2,7 @@ import { attachStore } from '../../../src/index'
 import { type Context, refusal, userSource } from '../context'
 import { pollTools } from './tools'
 
-/** What the connections of a server are set to: their time zone, and how many there are. */
+/** The settings of the connections of a server: their time zone, and how many there are. */
 export function describePollConnections(context: Context): void {
   if (context.engine === 'sqlite') return // its times are UTC, and it has one connection
   const { query, made, poll } = pollTools(context)
@@ -52,7 +52,7 @@ export function describePollConnections(context: Context): void {
   })
 
   describe('polls: as many handlers as connections', () => {
-    it('are told at the start', async () => {
+    it('are reported at the start', async () => {
       const name = await made(`id integer NOT NULL PRIMARY KEY, n integer`)
       const store = await context.open({ poolSize: 3 })
       const warnings: string[] = []

@@ -169,7 +169,7 @@ export function describePollCursors(context: Context): void {
       expect(await poll(name, () => {}, options).once()).toMatchObject({ done: 1 })
     })
 
-    it('begins anew where the statement lets another sequence have the name', async () => {
+    it('begins again where the statement lets another sequence have the name', async () => {
       const name = await made('id integer NOT NULL PRIMARY KEY, made bigint NOT NULL, n integer')
       await query(`INSERT INTO ${name} VALUES (1, 1700000000001, 1), (2, 1700000000002, 2)`)
       const seen: number[] = []

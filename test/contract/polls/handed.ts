@@ -12,7 +12,7 @@ class Bill {
   @Column({ type: 'integer' })
   total!: number
 
-  // What the class says must not be written over a claim.
+  // The default of the class must not be written over a claim.
   @Column({ type: 'varchar', length: 30 })
   status = 'ready'
 

@@ -21,7 +21,7 @@ export function describePollIndexes(context: Context): void {
     return new PollRepository(dataSource, sessionOf(dataSource), name, table.options, new PollMemory()).plan()
   }
 
-  /** What the engine says of the statement that chooses rows: which index, and whether it sorts. */
+  /** The engine's plan of the statement that chooses rows: which index, and whether it sorts. */
   const explained = async (name: string, table: PollTable): Promise<{ index: string; sorts: boolean }> => {
     const plan = await planOf(name, table)
     return sessionOf(context.store.dataSource).read(async (reader) => {
@@ -63,7 +63,7 @@ export function describePollIndexes(context: Context): void {
       expect(await explained(name, table)).toEqual({ index: `${name}_0`, sorts: false })
     })
 
-    it('that are missing are told at the start, once; the table is polled all the same', async () => {
+    it('that are missing are reported at the start, once; the table is polled all the same', async () => {
       const [, table] = PLACES[0] as (typeof PLACES)[number]
       const name = await tableOf({ ...table, indexes: ['n', 'id, status'] }, 5)
       const warnings: string[] = []

@@ -45,7 +45,7 @@ export function describePollKeys(context: Context): void {
       expect(seen).toEqual([2, 3, 1])
     })
 
-    it('a primary key of SQLite is no column that may be null', async () => {
+    it('a primary key of SQLite cannot be null', async () => {
       const name = await made('id integer PRIMARY KEY')
       await query(`INSERT INTO ${name} (id, n) VALUES (1, 1), (2, 2)`)
       expect(await poll(name, () => {}, { sequence: 'id', key: 'id' }).once()).toMatchObject({ done: 2 })
@@ -133,7 +133,7 @@ export function describePollKeys(context: Context): void {
     it.each([
       ['in its status', STATUS, { status: 'status' }, "status = 'done'"],
       ['in the row', OWN, { claim: CLAIM }, "claimed_by = 'done'"],
-    ])('are found by their batch key when they are changed meanwhile: %s', async (_, columns, options, done) => {
+    ])('are found by their batch key when they are changed in between: %s', async (_, columns, options, done) => {
       const name = await made(`word varchar(20), ${columns}`)
       await query(`INSERT INTO ${name} (word, n) VALUES ('a', 1), ('b', 2), ('b', 2)`)
       const attempts: string[] = []
@@ -165,7 +165,7 @@ export function describePollKeys(context: Context): void {
   })
 
   describe('polls: rows that can not be found once they are claimed', () => {
-    it('are told, and not claimed', async () => {
+    it('are reported, and not claimed', async () => {
       const name = await made(`id integer NOT NULL PRIMARY KEY, ${STATUS}`)
       await query(`INSERT INTO ${name} (id, n) VALUES (1, 1), (2, 2)`)
       const moves = isSqlite

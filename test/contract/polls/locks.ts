@@ -29,7 +29,7 @@ export function describePollLocks(context: Context): void {
     return unlock
   }
 
-  describe('polls: a row that somebody else has locked', () => {
+  describe('polls: a row that another transaction has locked', () => {
     it('keeps none waiting that is to be tried again behind it', async () => {
       const name = await made('word varchar(9)', 3)
       const options = { batch: { max: 1 }, backoff: { minSeconds: 30, maxSeconds: 30 } }
@@ -86,7 +86,7 @@ export function describePollLocks(context: Context): void {
   })
 
   describe('polls: a claim', () => {
-    it('that is slow does not skip the backoff of a row that failed meanwhile', async () => {
+    it('that is slow does not skip the backoff of a row that failed in between', async () => {
       const name = await made(STATUS, 3)
       const options = { status: 'status', batch: { min: 3 }, backoff: { minSeconds: 600, maxSeconds: 600 } }
       const slow = holding()
@@ -108,7 +108,7 @@ export function describePollLocks(context: Context): void {
     it.each([
       ['in the table of claims', STATUS, { status: 'status' }],
       ['in the row', OWN, { claim: CLAIM }],
-    ])('whose commit is cut off is used, or made anew: %s', async (_, columns, options) => {
+    ])('whose commit is cut off is used, or made again: %s', async (_, columns, options) => {
       const name = await made(columns, 0)
       const proxy = await CuttingProxy.before(context.url)
       context.afterwards(() => proxy.close())
@@ -131,7 +131,7 @@ export function describePollLocks(context: Context): void {
     })
   })
 
-  describe('polls: a claim of which nobody knows', () => {
+  describe('polls: a claim that no process knows', () => {
     it('is given back when the database is there again', async () => {
       const name = await made(STATUS, 2)
       const proxy = await CuttingProxy.before(context.url)

@@ -66,7 +66,7 @@ export function describePollOptions(context: Context): void {
       })
     })
 
-    it('that the table does not fit are faults that say what would mend them', async () => {
+    it('that the table does not fit are faults that say what would fix them', async () => {
       const faultsOf = async (columns: string, options: object) => {
         const poller = poll(await make(columns), () => {}, options)
         const { code, faults } = await refusal(poller.once())
@@ -94,7 +94,7 @@ export function describePollOptions(context: Context): void {
       )
     })
 
-    it('of a poller that polls by itself are told to onError, once', async () => {
+    it('of a poller that polls by itself are reported to onError, once', async () => {
       const told: unknown[] = []
       poll('no_such_table', () => {}, { auto: true, intervalSeconds: 0.01, onError: (error) => told.push(error) })
       await eventually(5000, 'told', async () => told.length > 0)

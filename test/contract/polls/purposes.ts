@@ -32,7 +32,7 @@ class Draft {
 }
 
 const TIMEOUT_SECONDS = 60
-/** Longer than `once` takes on any machine: it goes on with what is due meanwhile. */
+/** Longer than `once` takes on any machine: it continues with rows that become due. */
 const BACKOFF_SECONDS = 30
 
 /** Several pollers of one table, and rows that a poller has to do with at one time and not at another. */
@@ -67,10 +67,10 @@ export function describePollPurposes(context: Context): void {
       const error = await refusal(poll(name, () => {}, second).once())
       expect(error).toMatchObject({ code: 'invalid_input', faults: [{ pointer: '/name' }] })
       expect(error.message).toMatch(/is there for another purpose/)
-      // The first goes on, and the other too, under its own name.
+      // The first continues, and the other too, under its own name.
       await poll(name, () => {}, first).once()
       await poll(name, () => {}, { ...second, name: `${name} second` }).once()
-      // Who has changed its mind says so.
+      // A poller whose `where` has changed says so.
       await query(error.message.slice(error.message.indexOf('UPDATE recentn_polls')))
       await poll(name, () => {}, second).once()
       expect((await refusal(poll(name, () => {}, first).once())).code).toBe('invalid_input')
@@ -83,7 +83,7 @@ export function describePollPurposes(context: Context): void {
       expect((await refusal(poll(two, () => {}, { name }).once())).message).toMatch(two)
     })
 
-    it('a poll from before polls had purposes takes that of who comes first', async () => {
+    it('a poll from before polls had purposes takes that of the poller that comes first', async () => {
       const name = await made('id integer NOT NULL PRIMARY KEY')
       expect(await handled(name, {})).toEqual([0, 1, 2])
       await query(`UPDATE recentn_polls SET purpose = NULL, where_digest = NULL WHERE poll = '${name}'`)
@@ -91,7 +91,7 @@ export function describePollPurposes(context: Context): void {
       expect((await refusal(poll(name, () => {}, { onDone: 'delete' }).once())).code).toBe('invalid_input')
     })
 
-    it('the same poller may change its where: what it did is remembered, and it is told', async () => {
+    it('the same poller may change its where: what it did is remembered, and it is warned', async () => {
       const name = await made('id integer NOT NULL PRIMARY KEY', 6)
       const warnings: string[] = []
       const onWarning = (warning: string) => warnings.push(warning)
@@ -225,7 +225,7 @@ export function describePollPurposes(context: Context): void {
         await store.poll(entity, handler, { ...options, auto: false, onWarning: () => {} }).once()
         return rows.sort()
       }
-      // Under names of their own by themselves: they remember nothing of each other.
+      // Under their own names by themselves: they remember nothing of each other.
       expect(await seen(Student, {})).toEqual(['Student 1', 'Student 4'])
       expect(await seen(Teacher, {})).toEqual(['Teacher 2', 'Teacher 3'])
       expect(await seen(Student, { status: 'status', name: 'students' })).toEqual(['Student 1', 'Student 4'])

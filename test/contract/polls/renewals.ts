@@ -38,7 +38,7 @@ export function describePollRenewals(context: Context): void {
     return { result, twice }
   }
 
-  /** A transaction of the user's that holds row 1 for so long. */
+  /** A transaction of the user's that holds row 1 for this time. */
   const hold = (name: string, ms: number) =>
     context.store.dataSource.transaction(async (manager) => {
       await manager.query(`SELECT id FROM ${name} WHERE id = 1 FOR UPDATE`)
@@ -64,7 +64,7 @@ export function describePollRenewals(context: Context): void {
       const times: number[] = []
       const work = async (n: number) => {
         times.push(n)
-        // Its own transaction has the row, and another's; then the handler goes on without.
+        // Its own transaction has the row, and another's; then the handler continues without.
         if (n === 1) await hold(name, 1.6 * CLAIM_MS)
         await sleep(n === 1 ? 0.7 * CLAIM_MS : 100)
       }
@@ -109,7 +109,7 @@ export function describePollRenewals(context: Context): void {
       expect(left).toEqual([])
     })
 
-    it('go on while a result waits for its row', async () => {
+    it('continue while a result waits for its row', async () => {
       const name = await made(STATUS)
       let held: Promise<unknown> = Promise.resolve()
       const work = async (n: number) => {

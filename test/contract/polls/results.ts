@@ -41,7 +41,7 @@ export function describePollResults(context: Context): void {
       ])
     })
 
-    it('are warned of where nobody listens: each kind once, until a handler succeeds', async () => {
+    it('are warned of without a listener: each kind once, until a handler succeeds', async () => {
       const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
       context.afterwards(async () => warnings.mockRestore())
       const name = await made(STATUS)

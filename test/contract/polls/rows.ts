@@ -4,7 +4,7 @@ import { type NumberedRow, PLACES, pollTools, upTo } from './tools'
 
 const TIMEOUT_SECONDS = 60
 
-/** What a poller does with rows that change, come, go, and are alike; and how it ends. */
+/** A poller and rows that change, come, go, and are alike; and how it ends. */
 export function describePollRows(context: Context): void {
   const { query, tableOf, poll, numbersWhere, holding } = pollTools(context)
   const later = (seconds: number) => {
@@ -14,7 +14,7 @@ export function describePollRows(context: Context): void {
   describe('polls', () => {
     const [, table] = PLACES[0] as (typeof PLACES)[number]
 
-    it('go on by themselves, with what comes in, until the store closes', async () => {
+    it('continue by themselves, with what comes in, until the store closes', async () => {
       const name = await tableOf(table, 5)
       const store = await context.open()
       const done: number[] = []
@@ -37,7 +37,7 @@ export function describePollRows(context: Context): void {
       expect(() => store.poll(name, () => {}, table.options)).toThrow('closed')
     })
 
-    it.each(PLACES.slice(0, 2))('leave a row alone that its owner changed meanwhile: %s', async (_, one) => {
+    it.each(PLACES.slice(0, 2))('leave a row alone that its owner has changed since: %s', async (_, one) => {
       const name = await tableOf(one, 2)
       const slow = holding()
       const result = poll(name, slow.handler, { ...one.options, concurrency: 2 }).once()
@@ -149,7 +149,7 @@ export function describePollRows(context: Context): void {
       expect(await poll(name, () => {}, table.options).once()).toMatchObject({ done: 300 })
     })
 
-    it.each(PLACES.slice(0, 2))('begin a row anew that its owner made ready again: %s', async (_, table) => {
+    it.each(PLACES.slice(0, 2))('begin a row again that its owner made ready: %s', async (_, table) => {
       const ready = table.options.claim ? 'new' : 'ready'
       const name = await tableOf(table, 1)
       const attempts: number[] = []
@@ -190,7 +190,7 @@ export function describePollRows(context: Context): void {
       expect(new Set(next.attempts)).toEqual(new Set(ready > 0 ? [1] : []))
     })
 
-    it('go on behind rows that where leaves out between two attempts, however many', async () => {
+    it('continue behind rows that where leaves out between two attempts, however many', async () => {
       const columns = 'id integer NOT NULL PRIMARY KEY, held integer DEFAULT 0'
       const name = await tableOf({ title: '', columns, row: { id: 'N' }, options: {} }, 30)
       const options = { where: { held: 0 }, batch: { max: 1 }, backoff: { minSeconds: 100, maxSeconds: 100 } }

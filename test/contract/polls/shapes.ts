@@ -9,7 +9,7 @@ const FEW_ROWS = 20
 const FAILS_ONCE = 3
 const FAILS_ALWAYS = 7
 
-/** What handlers have written down: how often each row was begun, and who did two at once. */
+/** The notes of handlers: how often each row was begun, and which did two at once. */
 class Ledger {
   readonly begun = new Map<number, number>()
   readonly done: number[] = []

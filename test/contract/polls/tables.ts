@@ -22,7 +22,7 @@ class Secret {
   hidden!: number
 }
 
-/** What kinds of tables, columns and indexes there are: what a poller does with each, or that it refuses it. */
+/** Each kind of table, column and index, which a poller either works with or refuses. */
 export function describePollTables(context: Context): void {
   const { query, made, poll, faultsOf } = pollTools(context)
   const isSqlite = context.engine === 'sqlite'
@@ -36,7 +36,7 @@ export function describePollTables(context: Context): void {
       const spelled = isSqlite ? [name.toUpperCase(), `main.${name}`] : [`${database}.${name}`]
       expect(await poll(name, () => {}, {}).once()).toMatchObject({ done: 2 })
       for (const other of spelled) expect(await poll(other, () => {}, {}).once()).toMatchObject({ claimed: 0 })
-      // What is named by hand is for the same table, too.
+      // Another name given by hand is for the same table, too.
       expect(await poll(name, () => {}, { name: `${name} again` }).once()).toMatchObject({ done: 2 })
       for (const other of spelled) {
         expect(await poll(other, () => {}, { name: `${name} again` }).once()).toMatchObject({ claimed: 0 })
@@ -123,7 +123,7 @@ export function describePollTables(context: Context): void {
     })
 
     if (isSqlite) {
-      it('of texts with a zero in them are told apart', async () => {
+      it('of texts with a zero in them are distinguished', async () => {
         const name = await made('id text NOT NULL PRIMARY KEY, n integer')
         await query(`INSERT INTO ${name} VALUES ('a' || char(0) || 'b', 1), ('a' || char(0) || 'c', 2), ('a', 3)`)
         const poller = poll(name, ({ n }) => (Number(n) === 4 ? null : null), {})

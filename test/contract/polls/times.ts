@@ -14,7 +14,7 @@ export function describePollTimes(context: Context): void {
     tableOf({ title: '', columns, indexes: [], row: { id: 'N' }, options: {} }, rows)
 
   describe('polls: the size of a batch', () => {
-    /** Sizes of the claims, in order, while each handler takes so long. */
+    /** Sizes of the claims, in order, while each handler takes this time. */
     const sizesOf = async (rows: number, handler: () => unknown, options: object) => {
       const name = await made(`id integer NOT NULL PRIMARY KEY, ${STATUS}`, rows)
       await query(`CREATE INDEX ${name}_s ON ${name} (status, id)`)
@@ -87,7 +87,7 @@ export function describePollTimes(context: Context): void {
       await query(`CREATE INDEX ${name}_s ON ${name} (status, id)`)
       await poll(name, () => {}, options).once()
       await query(`INSERT INTO ${name} (id, n) VALUES ${upTo(3).map((n) => `(${100 + n}, ${100 + n})`)}`)
-      // A claim that is held open: its where waits for a lock of ours, each time that it looks at this row.
+      // A claim that is held open: its where waits for our lock, each time that it looks at this row.
       const lock = `CONCAT('${name}', id)` // of the row, or MySQL would ask for it once, and before it locks rows
       const where = `id <> 100 OR GET_LOCK(${lock}, 100) + RELEASE_LOCK(${lock}) = 2`
       const slow = poll(name, () => {}, { ...options, where, onWarning: () => {} })
@@ -103,7 +103,7 @@ export function describePollTimes(context: Context): void {
           const claims = await other.query(`SELECT id FROM information_schema.PROCESSLIST WHERE ${waits}`)
           return claims.length === 1
         })
-        // One that had to wait for the claim would be refused: the claim goes on after these.
+        // One that had to wait for the claim would be refused: the claim continues after these.
         for (const id of upTo(20)) {
           await other.query(`UPDATE ${name} SET n = n + 1 WHERE id = ${id} ${done}`)
           await other.query(

@@ -1,4 +1,4 @@
-/** What the tests of polls have in common. */
+/** Shared by the tests of polls. */
 import type { Poller, PollHandler, PollOptions, Store } from '../../../src/index'
 import { createSql, insertSql, POLL_TABLES, type PollTable } from '../../support/poll-shapes'
 import { type Context, eventually, refusal } from '../context'
@@ -53,7 +53,7 @@ export function pollTools(context: Context) {
     return name
   }
 
-  /** Of a poll that is refused. */
+  /** For a poll that is refused. */
   const faultsOf = async (name: string, options: PollOptions<NumberedRow>) => {
     const { code, faults } = await refusal(poll(name, () => {}, options).once())
     expect(code).toBe('invalid_input')
@@ -66,7 +66,7 @@ export function pollTools(context: Context) {
     return rows.map(({ n }) => Number(n)).sort((a, b) => a - b)
   }
 
-  /** A handler that does nothing but note the rows, until it is let go on. */
+  /** A handler that does nothing but note the rows, until it may continue. */
   const holding = () => {
     let letGo = () => {}
     const held = new Promise<void>((resolve) => {

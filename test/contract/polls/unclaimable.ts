@@ -25,7 +25,7 @@ class Secret {
   status!: string
 }
 
-/** Rows that can't be read, and rows whose claim the table refuses: each is told, and keeps no other waiting. */
+/** Rows that can't be read, and rows whose claim the table refuses: each is reported, and keeps no other waiting. */
 export function describePollUnclaimable(context: Context): void {
   const { query, tableOf, poll, numbersWhere, holding } = pollTools(context)
   const isSqlite = context.engine === 'sqlite'
@@ -81,7 +81,7 @@ export function describePollUnclaimable(context: Context): void {
       return tableOf(table, rows)
     }
 
-    it('are told by their key, and keep no other waiting', async () => {
+    it('are reported by their key, and keep no other waiting', async () => {
       const name = await made(40)
       await query(`UPDATE ${name} SET frozen = 1 WHERE n IN (0, 1, 2, 17)`)
       await freeze(name)
@@ -117,7 +117,7 @@ export function describePollUnclaimable(context: Context): void {
   })
 
   describe('polls: a table that changes what a claim writes', () => {
-    it.each(['the status', 'the batch key'])('is told, and no row is handled: %s', async (what) => {
+    it.each(['the status', 'the batch key'])('is reported, and no row is handled: %s', async (what) => {
       const column = what === 'the status' ? 'status' : 'claimed_by'
       const text = isSqlite ? 'varchar(30)' : 'varchar(30) COLLATE utf8mb4_bin'
       const columns = `id integer NOT NULL PRIMARY KEY, status ${text} DEFAULT 'ready', claimed_by ${text}, tries integer, next_at bigint`

@@ -1,7 +1,7 @@
 import { type Context, refusal } from '../context'
 import { pollTools } from './tools'
 
-/** The text of a where, which stands in statements beside other text and other parameters. */
+/** The text of a where, which statements have beside other text and other parameters. */
 export function describePollWheres(context: Context): void {
   const { query, tableOf, poll, numbersWhere } = pollTools(context)
   const isSqlite = context.engine === 'sqlite'

@@ -18,7 +18,7 @@ export function describeQueueArchives(context: Context): void {
     return rows.length === 1
   }
 
-  /** What the sweeper of a store does when it begins, until nothing is left to do. */
+  /** The first work of a store's sweeper, until nothing is left to do. */
   async function sweep(): Promise<void> {
     const { queues: swept } = openedOf(await context.open())
     while ((await swept.sweep({ all: true })).more) {}
@@ -67,7 +67,7 @@ export function describeQueueArchives(context: Context): void {
       expect((await idsIn(queue, 'archived', 300)).sort((a, b) => Number(a - b))).toEqual(ids)
     })
 
-    it('lets go of a message when its retention is over, and of none sooner', async () => {
+    it('removes a message when its retention has ended, and of none sooner', async () => {
       const queue = await madeOf(1, { onDelete: 'archive', retentionSeconds: 100 })
       const forever = await madeOf(1, { onDelete: 'archive' })
       const [old] = await idsIn(queue, 'ready')
@@ -90,7 +90,7 @@ export function describeQueueArchives(context: Context): void {
       expect(await idsIn(forever, 'archived')).toEqual([kept])
     })
 
-    it('obeys a retention that is set or changed later, which counts from archivedAt', async () => {
+    it('applies a retention that is set or changed later, which counts from archivedAt', async () => {
       const queue = await madeOf(1, { onDelete: 'archive' })
       const [id] = await idsIn(queue, 'ready')
       await done(queue)

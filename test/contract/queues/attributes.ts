@@ -115,7 +115,7 @@ export function describeQueueAttributes(context: Context): void {
       expect((await refusal(other.queues.send(queue, 1))).code).toBe('queue_not_found')
     })
 
-    it('paused: sends are taken, receives get nothing, settling goes on', async () => {
+    it('paused: sends are taken, receives get nothing, settling continues', async () => {
       const queue = await made()
       await filled(queue, 2)
       const [held] = await queues().receive(queue)
@@ -143,7 +143,7 @@ export function describeQueueAttributes(context: Context): void {
       expect(await queues().get(queue)).toMatchObject({ maxReceives: 5, deadLetterQueue: null })
     })
 
-    it('close no circle: of one, of two, of three', async () => {
+    it('close no cycle: of one, of two, of three', async () => {
       const [a, b, c] = [await made(), await made(), await made()]
       await queues().put(a, { deadLetterQueue: b })
       await queues().put(b, { deadLetterQueue: c })
@@ -172,7 +172,7 @@ export function describeQueueAttributes(context: Context): void {
       expect(await outcome(b, a)).toBe('done')
     })
 
-    it('close no circle when several PUTs would together', async () => {
+    it('close no cycle when several PUTs would together', async () => {
       const other = await context.open()
       for (let n = 0; n < 6; n++) {
         const [a, b, c] = [await made(), await made(), await made()]

@@ -2,7 +2,7 @@ import { type Context, eventually } from '../context'
 import { statementsOf } from '../statements'
 import { byNumber, messageIds, queueTools, range } from './tools'
 
-/** Sends, receives and settles of many callers share statements; nobody must notice but by the time it takes. */
+/** Sends, receives and settles of many callers share statements; no caller may notice it except by the time it takes. */
 export function describeQueueBatching(context: Context): void {
   const queues = () => context.store.queues
   const { made, madeOf, idsIn } = queueTools(context)
@@ -100,7 +100,7 @@ export function describeQueueBatching(context: Context): void {
       }
     })
 
-    it('with options of their own each get what they asked for', async () => {
+    it('with different options each get what they asked for', async () => {
       const queue = await madeOf(300)
       const answers = await Promise.all(
         range(1, 20).map((n) => queues().receive(queue, { limit: n, visibilityTimeoutSeconds: 100 * n })),

@@ -4,12 +4,12 @@ import { soonMs } from '../../support/timing'
 import { type Context, refusal, sleep } from '../context'
 import { handlesOf, queueTools, timed } from './tools'
 
-/** A try is given up twice in about so long, and the database may stay away for longer. */
+/** A try is given up twice in about this time, and the database may stay away for longer. */
 const AWAY_MS = 1_500
 const GIVEN_UP_MS = 5_000
 const LOOKED_UP_MS = 4_500
 
-/** Deletes whose connection is lost: whoever asked is told what became of them. SQLite has no connection to lose. */
+/** Deletes whose connection is lost: the caller learns what became of them. SQLite has no connection to lose. */
 export function describeQueueCutOffs(context: Context): void {
   if (context.engine === 'sqlite') return
   const queues = () => context.store.queues

@@ -26,7 +26,7 @@ export function describeQueueCycles(context: Context): void {
     return all
   }
 
-  /** What the article about endless loops gets of its 20 messages, in batches of 10. */
+  /** The result of the article about endless loops for its 20 messages, in batches of 10. */
   const ARTICLE = [
     range(1, 10),
     range(11, 20),
@@ -114,7 +114,7 @@ export function describeQueueCycles(context: Context): void {
       ])
     })
 
-    it('goes on where it was, in another store', async () => {
+    it('continues where it was, in another store', async () => {
       const queue = await madeOf(20, { visibilityTimeoutSeconds: 0 })
       const [first, second] = [await context.open(), await context.open()]
       const seen = []
@@ -146,7 +146,7 @@ export function describeQueueCycles(context: Context): void {
       expect(bodiesOf(await cycle(queue, 4))).toEqual([4, 5, 6, 'new'])
       const [last] = (await cycle(queue, 5)).slice(-1)
       expect(last?.body).toBe('new')
-      // The cursor stands on a message that is deleted now: the next one is the next by id.
+      // The cursor is at a message that is deleted now: the next one is the next by id.
       await queues().ack(queue, last?.receiptHandle ?? '')
       expect(bodiesOf(await cycle(queue, 4))).toEqual([1, 4, 5, 6])
     })
@@ -183,7 +183,7 @@ export function describeQueueCycles(context: Context): void {
           for (;;) {
             const batch = await cycle(queue, 9, 'shared', n % 2 ? context.store : other)
             const own = messageIds(batch)
-            // In order, from the cursor on: once it may begin anew, for one that was locked as the others passed it.
+            // In order, from the cursor on: once it may begin again, for one that was locked as the others passed it.
             const wraps = own.filter((id, at) => at > 0 && id < (own[at - 1] as bigint)).length
             expect(wraps).toBeLessThanOrEqual(1)
             seen.push(...own)

@@ -35,24 +35,27 @@ export function describeQueueDeadLetters(context: Context): void {
       expect(await queues().receive(queue, { limit: 10 })).toEqual([])
     })
 
-    it.each(['timeout', 'release'])('move to the queue that is named, ready, counting anew: %s', async (way) => {
-      const dead = await made({ maxReceives: 7 })
-      const queue = await made({ maxReceives: 1, deadLetterQueue: dead })
-      const sent = await queues().send(queue, { a: 1 }, { priority: 3, messageGroup: 'g' })
-      const message = await one(queue)
-      if (way === 'release') await queues().nack(queue, message.receiptHandle, { error: 'no', delaySeconds: 500 })
-      else pass(31)
-      expect(await queues().receive(queue)).toEqual([])
-      expect(await queues().message(queue, sent.id)).toBeNull()
-      const lastError = way === 'release' ? 'no' : 'The visibility timeout ran out after 1 receive.'
-      expect(await queues().message(dead, sent.id)).toMatchObject({
-        ...{ state: 'ready', body: { a: 1 }, receiveCount: 0, maxReceives: 7, sentAt: message.sentAt },
-        ...{ priority: 3, messageGroup: 'g', lastError },
-      })
-      expect(await one(dead)).toMatchObject({ id: sent.id, receiveCount: 1 })
-    })
+    it.each(['timeout', 'release'])(
+      'move to the queue that is named, ready, counting again from 0: %s',
+      async (way) => {
+        const dead = await made({ maxReceives: 7 })
+        const queue = await made({ maxReceives: 1, deadLetterQueue: dead })
+        const sent = await queues().send(queue, { a: 1 }, { priority: 3, messageGroup: 'g' })
+        const message = await one(queue)
+        if (way === 'release') await queues().nack(queue, message.receiptHandle, { error: 'no', delaySeconds: 500 })
+        else pass(31)
+        expect(await queues().receive(queue)).toEqual([])
+        expect(await queues().message(queue, sent.id)).toBeNull()
+        const lastError = way === 'release' ? 'no' : 'The visibility timeout ran out after 1 receive.'
+        expect(await queues().message(dead, sent.id)).toMatchObject({
+          ...{ state: 'ready', body: { a: 1 }, receiveCount: 0, maxReceives: 7, sentAt: message.sentAt },
+          ...{ priority: 3, messageGroup: 'g', lastError },
+        })
+        expect(await one(dead)).toMatchObject({ id: sent.id, receiveCount: 1 })
+      },
+    )
 
-    it('obey a message’s own limit in place of the queue’s', async () => {
+    it('follow a message’s own limit in place of the queue’s', async () => {
       const queue = await made({ maxReceives: 2, visibilityTimeoutSeconds: 0 })
       await filled(queue, 4, (body) => ({ maxReceives: [1, 4, null, undefined][body - 1] }))
       const counts = new Map<unknown, number>()
@@ -70,7 +73,7 @@ export function describeQueueDeadLetters(context: Context): void {
     })
 
     it('are moved within 2 seconds without anyone receiving', async () => {
-      // In a database of its own: what other tests have left is due there, too.
+      // In another database: messages that other tests have left are due, too.
       const url = await context.emptyDatabase()
       const { queues, dataSource } = await context.open({ url })
       const [dead, moving, staying] = ['dead', 'moving', 'staying']
@@ -98,7 +101,7 @@ export function describeQueueDeadLetters(context: Context): void {
       expect(await queues.receive(dead)).toMatchObject([{ id: moved.id }])
     })
 
-    it('go on from queue to queue', async () => {
+    it('pass from queue to queue', async () => {
       const c = await made()
       const b = await made({ maxReceives: 2, deadLetterQueue: c })
       const a = await made({ maxReceives: 1, deadLetterQueue: b })
@@ -106,7 +109,7 @@ export function describeQueueDeadLetters(context: Context): void {
       for (const queue of [a, b, b, c]) {
         expect((await one(queue)).id).toBe(id)
         pass(31)
-        // Whoever looks at the queue finds that it is over; else a sweeper would.
+        // Any look at the queue finds that it has expired; otherwise a sweeper would.
         await queues().peek(queue)
       }
       expect(await one(c)).toMatchObject({ id, receiveCount: 2 })
@@ -132,7 +135,7 @@ export function describeQueueDeadLetters(context: Context): void {
   })
 
   describe('queues: redrive', () => {
-    it('makes a queue’s own dead messages ready again, counting anew', async () => {
+    it('makes a queue’s own dead messages ready again, counting again from 0', async () => {
       const { queue, ids } = await allDead(3)
       expect(await queues().redrive(queue)).toEqual({ moved: 3 })
       expect(await queues().redrive(queue)).toEqual({ moved: 0 })

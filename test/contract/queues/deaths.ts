@@ -2,7 +2,7 @@ import type { PeekedMessage } from '../../../src/shared/queue-types'
 import type { Context } from '../context'
 import { queueTools } from './tools'
 
-/** What a dead letter keeps of its life in the queue in which it died. */
+/** The facts that a dead letter keeps of its life in the queue in which it died. */
 export function describeQueueDeaths(context: Context): void {
   const queues = () => context.store.queues
   const { made, one, pass } = queueTools(context)
@@ -49,7 +49,7 @@ export function describeQueueDeaths(context: Context): void {
       expect(((await shown(last)).deadAt as Date) > (deadAt as Date)).toBe(true)
     })
 
-    it('that passes on to a further queue tells of its last death', async () => {
+    it('that passes on to a further queue has its last death', async () => {
       const last = await made()
       const letters = await made({ deadLetterQueue: last })
       const queue = await made({ maxReceives: 2, deadLetterQueue: letters })

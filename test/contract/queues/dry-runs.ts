@@ -1,7 +1,7 @@
 import { type Context, refusal } from '../context'
 import { handlesOf, queueTools } from './tools'
 
-/** What a purge and a redrive would do, told by the same call before it is done. */
+/** The effect of a purge and a redrive, reported by the same call before it is done. */
 export function describeQueueDryRuns(context: Context): void {
   const queues = () => context.store.queues
   const { made, madeOf, filled, pass, idsIn } = queueTools(context)
@@ -20,7 +20,7 @@ export function describeQueueDryRuns(context: Context): void {
       await die(letters, 2)
       await filled(letters, 4, (body) => (body % 2 ? { delaySeconds: 60 } : {}))
       expect(await queues().purge(letters, { dryRun: true })).toEqual({ deleted: 7 })
-      // It counts anew, however recently the counts were looked at.
+      // It counts again, however recently the counts were looked at.
       await queues().get(letters)
       await filled(letters, 1)
       expect(await queues().purge(letters, { dryRun: true })).toEqual({ deleted: 8 })

@@ -96,7 +96,7 @@ export function describeQueueFairness(context: Context): void {
         await send(queue, 'steady', 100)
         expect(shares(await queues().receive(queue, { limit: 40 }))).toEqual({ steady: 40 })
         pass(31)
-        // Ready now: 30 that were late, and 60 that stood there all the time (and 40 that timed out, behind them).
+        // Ready now: 30 that were late, and 60 that were ready all the time (and 40 that timed out, behind them).
         for (let turn = 0; turn < 5; turn++) {
           const got = shares(await queues().receive(queue, { limit: 10 }))
           expect([way, turn, got.late]).toEqual([way, turn, expect.any(Number)])

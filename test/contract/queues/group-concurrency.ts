@@ -5,7 +5,7 @@ import { transactionTools } from '../store/transaction-tools'
 import { expectPlaces } from './group-places'
 import { bodiesOf, byNumber, handlesOf, queueTools, range } from './tools'
 
-/** Of one group at most so many messages are ready or in flight at once, and they are handled in the order sent. */
+/** At most `groupConcurrency` messages of a group are ready or in flight at once, and they are handled in the order sent. */
 export function describeGroupConcurrency(context: Context): void {
   const queues = () => context.store.queues
   const { made, filled, one, pass, idsIn } = queueTools(context)
@@ -19,7 +19,7 @@ export function describeGroupConcurrency(context: Context): void {
   const done = (queue: string, messages: readonly Message[]) => queues().ackMany(queue, handlesOf(messages))
   const blocked = async (queue: string) => bodiesOf((await queues().peek(queue, { state: 'blocked' })).messages)
 
-  /** What is handed out until nothing is left, a round each, all of it deleted. */
+  /** The messages that are handed out until nothing is left, a round each, all of them deleted. */
   async function rounds(queue: string): Promise<unknown[][]> {
     const all: unknown[][] = []
     for (;;) {

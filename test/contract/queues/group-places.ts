@@ -59,7 +59,7 @@ async function groupsOf(
   return { limit: Number(head.group_concurrency), phase: Number(head.group_phase), groups: [...groups.values()], wrong }
 }
 
-/** What is wrong with the groups of the queue. */
+/** The faults of the groups of the queue. */
 async function faultsOf(context: Context, queue: string, most: number): Promise<string[]> {
   const { limit, phase, groups, wrong } = await groupsOf(context, queue)
   const faults = phase === 0 ? wrong : [`is in phase ${phase}`]

@@ -5,7 +5,7 @@ export function describeQueueHandles(context: Context): void {
   const queues = () => context.store.queues
   const { made, madeOf, one, pass, idsIn } = queueTools(context)
 
-  /** What each settling operation says of the handles, which must do nothing. */
+  /** The answers of each settling operation to the handles, which must do nothing. */
   async function codes(queue: string, handles: string[]): Promise<string[][]> {
     const deleted = await queues().ackMany(queue, handles)
     const released = await queues().nackMany(queue, handles, { delaySeconds: 1000, error: 'x' })
@@ -147,7 +147,7 @@ export function describeQueueHandles(context: Context): void {
       )
       let deleted = 0
       for (const [first, second, third, fourth] of outcomes) {
-        // Of two deletes at the same moment both may be told that it is deleted (MySQL does not tell which rows were).
+        // Two deletes at the same moment may both report that it is deleted (MySQL does not tell which rows were).
         const isDeleted = first.acked.length + second.acked.length > 0 ? 1 : 0
         expect(isDeleted + third.nacked.length + fourth.nacked.length).toBe(1)
         deleted += isDeleted

@@ -1,4 +1,4 @@
-/** What stands in the way of queues: a user's open transaction, an old memory, a garbled handle, much at once. */
+/** Obstacles for queues: a user's open transaction, an old memory, a garbled handle, much at once. */
 import type { DataSource } from 'typeorm'
 import { attachStore, type Store } from '../../../src/index'
 import { SOON_MS, soonMs } from '../../support/timing'
@@ -27,7 +27,7 @@ export function describeQueuesInTheWay(context: Context): void {
 
   describe('queues: in the way', () => {
     onServers(
-      'an open transaction that has sent keeps nobody from receiving, nor other queues from their dead',
+      'an open transaction that has sent keeps no other caller from receiving, nor other queues from their dead',
       async () => {
         const busy = await madeOf(2)
         const other = await madeOf(1, { maxReceives: 1, visibilityTimeoutSeconds: 1 })
@@ -89,7 +89,7 @@ export function describeQueuesInTheWay(context: Context): void {
       expect(await queues().receive(queue, { limit: 5 })).toHaveLength(2)
     })
 
-    onServers('an open transaction that has sent to the dead-letter queue keeps nobody waiting', async () => {
+    onServers('an open transaction that has sent to the dead-letter queue keeps no caller waiting', async () => {
       const letters = await made()
       const queue = await nearDeath(letters)
       await whileOpen(
@@ -126,40 +126,37 @@ export function describeQueuesInTheWay(context: Context): void {
       },
     )
 
-    onServers(
-      'who was late is told so, however long the delete has waited for that of the one who was not',
-      async () => {
-        const source = userSource(context.url)
-        await source.initialize()
-        context.afterwards(() => source.destroy())
-        const soon = 'SET SESSION innodb_lock_wait_timeout = 1'
-        eachConnection(source, soon)
-        await source.query(soon) // by the connection that was there before
-        const late = await attachStore(source, { sweep: false, publish: false })
-        context.afterwards(() => late.close())
-        for (const count of [1, 2]) {
-          const queue = await madeOf(count)
-          const old = handlesOf(await queues().receive(queue, { limit: count }))
-          pass(31)
-          const good = handlesOf(await queues().receive(queue, { limit: count }))
-          const runner = context.store.dataSource.createQueryRunner()
-          await runner.startTransaction()
-          const { acked: deleted } = await context.store.within(runner).queues.ackMany(queue, good)
-          const told = late.queues.ackMany(queue, old)
-          await sleep(1_500) // its first try has waited in vain, the second one waits
-          await runner.commitTransaction()
-          await runner.release()
-          expect(deleted).toEqual(good)
-          expect(await told).toEqual({
-            acked: [],
-            failed: old.map((receiptHandle) => ({ receiptHandle, code: 'stale_receipt' })),
-          })
-        }
-      },
-    )
+    onServers('a caller that was late learns it, however long its delete has waited for one that was not', async () => {
+      const source = userSource(context.url)
+      await source.initialize()
+      context.afterwards(() => source.destroy())
+      const soon = 'SET SESSION innodb_lock_wait_timeout = 1'
+      eachConnection(source, soon)
+      await source.query(soon) // by the connection that was there before
+      const late = await attachStore(source, { sweep: false, publish: false })
+      context.afterwards(() => late.close())
+      for (const count of [1, 2]) {
+        const queue = await madeOf(count)
+        const old = handlesOf(await queues().receive(queue, { limit: count }))
+        pass(31)
+        const good = handlesOf(await queues().receive(queue, { limit: count }))
+        const runner = context.store.dataSource.createQueryRunner()
+        await runner.startTransaction()
+        const { acked: deleted } = await context.store.within(runner).queues.ackMany(queue, good)
+        const told = late.queues.ackMany(queue, old)
+        await sleep(1_500) // its first try has waited in vain, the second one waits
+        await runner.commitTransaction()
+        await runner.release()
+        expect(deleted).toEqual(good)
+        expect(await told).toEqual({
+          acked: [],
+          failed: old.map((receiptHandle) => ({ receiptHandle, code: 'stale_receipt' })),
+        })
+      }
+    })
 
     onServers(
-      'an open transaction that has received keeps nobody from receiving of another queue, where there are few messages',
+      'an open transaction that has received keeps no caller from receiving of another queue, where there are few messages',
       async () => {
         const store = await context.open({ url: await context.emptyDatabase() })
         for (const queue of ['a', 'b']) await store.queues.put(queue)
@@ -178,7 +175,7 @@ export function describeQueuesInTheWay(context: Context): void {
       },
     )
 
-    it('a receiver round and round knows a queue that was made anew', async () => {
+    it('a receiver round and round knows a queue that was made again', async () => {
       const other = context.engine === 'sqlite' ? context.store : await context.open()
       const queue = await madeOf(1)
       expect(await other.queues.cycle(queue)).toHaveLength(1)
@@ -193,7 +190,7 @@ export function describeQueuesInTheWay(context: Context): void {
       expect(await other.queues.ackMany(queue, [last])).toEqual({ acked: [last], failed: [] })
     })
 
-    it('a process that knows the queue from before sees what is due in the one that was made anew', async () => {
+    it('a process that knows the queue from before sees what is due in the one that was made again', async () => {
       const other = await context.open()
       const queue = await madeOf(1)
       expect(await other.queues.receive(queue)).toHaveLength(1)
@@ -204,7 +201,7 @@ export function describeQueuesInTheWay(context: Context): void {
       expect(bodiesOf((await other.queues.peek(queue)).messages)).toEqual([1])
     })
 
-    it('an old handle beside the good one of the same message is told apart', async () => {
+    it('an old handle beside the good one of the same message is distinguished', async () => {
       const queue = await madeOf(1, { visibilityTimeoutSeconds: 1 })
       const [old] = handlesOf(await queues().receive(queue)) as [string]
       pass(2)
@@ -224,7 +221,7 @@ export function describeQueuesInTheWay(context: Context): void {
       expect(failed.map(({ code }) => code)).toEqual(['invalid_receipt'])
     })
 
-    it('a visibility timeout of 0 counts no receive that nobody got', async () => {
+    it('a visibility timeout of 0 counts no receive that no caller got', async () => {
       const stores = isServer ? [context.store, await context.open(), await context.open()] : [context.store]
       const queue = await madeOf(20, { visibilityTimeoutSeconds: 0, maxReceives: null })
       const got: unknown[] = []
@@ -259,7 +256,7 @@ export function describeQueuesInTheWay(context: Context): void {
       pass(-3600)
       expect(await queues().send(queue, 2, { dedupId: 'd' })).toMatchObject({ sent: true })
       expect(await queues().send(queue, 3, { dedupId: 'd' })).toMatchObject({ sent: false })
-      pass(3600) // the clock of the file only ever goes on
+      pass(3600) // the clock of the file only ever goes forward
     })
 
     onServers('a DataSource whose connections don’t commit by themselves is refused', async () => {
@@ -276,7 +273,7 @@ export function describeQueuesInTheWay(context: Context): void {
       }
     })
 
-    it('what is due by the hundreds keeps nobody waiting who asks for one', async () => {
+    it('hundreds of due messages keep no caller waiting that asks for one', async () => {
       const queue = await madeOf(3000, {}, () => ({ delaySeconds: 1 }))
       pass(2)
       await one(queue).catch(() => {})

@@ -3,7 +3,7 @@ import { innerOf } from '../../../src/store/inner'
 import type { Context } from '../context'
 import { handlesOf, messageIds, queueTools } from './tools'
 
-/** How dead letters are told from messages that wait: by their queue, by where they came from, and by what they say. */
+/** How dead letters differ from messages that wait: by their queue, by where they came from, and by what they say. */
 export function describeQueueLetters(context: Context): void {
   const queues = () => context.store.queues
   const { made, madeOf, filled, one, pass } = queueTools(context)
@@ -56,7 +56,7 @@ export function describeQueueLetters(context: Context): void {
       expect(await isOne(letters, await context.open())).toBe(true)
     })
 
-    it('has counts of its own as every queue, and among all queues what it holds is dead and not waited for', async () => {
+    it('has its own counts as every queue, and among all queues what it holds is dead and not waited for', async () => {
       const url = await context.emptyDatabase()
       const store = await context.open({ url })
       const { queues } = store
@@ -169,7 +169,7 @@ export function describeQueueLetters(context: Context): void {
     })
   })
 
-  describe('queues: a dead letter with a visibility timeout of its own', () => {
+  describe('queues: a dead letter with its own visibility timeout', () => {
     const FIVE = { visibilityTimeoutSeconds: 5 }
     const HOUR = { visibilityTimeoutSeconds: 3600 }
 
@@ -298,7 +298,7 @@ export function describeQueueLetters(context: Context): void {
       expect(await queues().message(letters, untold)).toMatchObject({ lastError: null })
     })
 
-    it('goes on to its receivers and back with a redrive, and is said anew at the next death', async () => {
+    it('reaches its receivers, goes back with a redrive, and is said again at the next death', async () => {
       const { queue, letters, ids } = await died(1)
       const [id] = ids as [bigint]
       expect(await one(letters)).toMatchObject({ id, receiveCount: 1, lastError: sentence('1 receive') })

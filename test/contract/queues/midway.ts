@@ -3,7 +3,7 @@ import type { Context } from '../context'
 import { statementsOf } from '../statements'
 import { handlesOf, queueTools } from './tools'
 
-/** What time does to a queue while an operation of several transactions is under way there. */
+/** The effects of time on a queue while an operation of several transactions is under way there. */
 export function describeQueuesMidway(context: Context): void {
   const queues = () => context.store.queues
   const { made, madeOf, filled, pass, idsIn } = queueTools(context)

@@ -86,7 +86,7 @@ export function describeQueueNames(context: Context): void {
       expect(await idsIn(queue, 'ready')).toEqual([])
     })
 
-    it('that no queue has are told so by every operation', async () => {
+    it('that no queue has are refused by every operation', async () => {
       const name = context.unique('nowhere')
       const calls = [queues().cycle(name), queues().receive(name, { waitSeconds: 5 }), ...onQueue(name)]
       const codes = await Promise.all(calls.map(async (call) => (await refusal(call)).code))

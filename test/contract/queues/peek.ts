@@ -199,7 +199,7 @@ export function describeQueuePeeks(context: Context): void {
       })
       const [listed] = (await queues().list({ prefix: queue })).queues
       expect(listed?.counts).toEqual(exact)
-      // What was delayed, dead or archived is not waited for.
+      // Delayed, dead and archived messages are not waited for.
       await queues().purge(queue)
       for (const { id } of (await queues().peek(queue, { state: 'in-flight' })).messages) {
         await queues().remove(queue, id)

@@ -38,7 +38,7 @@ export function describeQueueReceives(context: Context): void {
       expect(peeked).toMatchObject({ visibleAt: message.visibleAt, lastReceivedAt: new Date(claimed) })
     })
 
-    it('gives one message unless asked for more, and at most so many', async () => {
+    it('gives one message unless asked for more, and at most that number', async () => {
       const queue = await madeOf(1200)
       expect(bodiesOf(await queues().receive(queue))).toEqual([1])
       expect(bodiesOf(await queues().receive(queue, { limit: 7 }))).toEqual(range(2, 8))
@@ -72,7 +72,7 @@ export function describeQueueReceives(context: Context): void {
       }
     })
 
-    it('holds a message for the request’s time, else the message’s own, else the queue’s', async () => {
+    it('holds a message for the time of the request, of the message or of the queue, in this order', async () => {
       const queue = await made({ visibilityTimeoutSeconds: 100 })
       await filled(queue, 4, (body) => (body % 2 ? { visibilityTimeoutSeconds: 1000 } : {}))
       const begin = now()
@@ -146,7 +146,7 @@ export function describeQueueReceives(context: Context): void {
       expect(received).toEqual(sorted)
     })
 
-    it('obeys a higher priority that comes while others are handed out', async () => {
+    it('respects a higher priority that comes while others are handed out', async () => {
       const queue = await madeOf(50)
       const other = await context.open()
       for (let n = 1; n <= 10; n++) {
@@ -190,7 +190,7 @@ export function describeQueueReceives(context: Context): void {
           range(1, 20).map((n) => (n % 2 ? context.store : other).queues.receive(queue, { limit: 5 })),
         )
         const messages = batches.flat()
-        // What another receiver is just making ready may be passed over; nothing is passed over for good.
+        // A message that another receiver is just making ready may be passed over; none is passed over for good.
         messages.push(...(await queues().receive(queue, { limit: 40 })))
         expect(new Set(messageIds(messages)).size).toBe(messages.length)
         expect(messages).toHaveLength(40)

@@ -134,7 +134,7 @@ export function describeSchedules(context: Context): void {
         for (const { failed } of sent) expect(failed).toBe(0)
       }
       for (const { name, queue } of schedules) {
-        // Whoever passes over a locked row leaves its ticks to whoever has the lock.
+        // A tick that passes over a locked row leaves it to the process that has the lock.
         const ticks = ticksOf(await received(queue))
         const last = (await context.store.schedules.get(name))?.nextTickAt.getTime() as number
         const first = Math.min(...ticks)
@@ -171,7 +171,7 @@ export function describeSchedules(context: Context): void {
       expect(refused.code).toBe('misuse')
     })
 
-    it('run in the background, woken when one is made; a rollback wakes nobody', async () => {
+    it('run in the background, woken when one is made; a rollback does not', async () => {
       const queue = await made()
       const errors: unknown[] = []
       const store = await context.open({ tick: true, onBackgroundError: (error) => errors.push(error) })
@@ -185,7 +185,7 @@ export function describeSchedules(context: Context): void {
       expect(errors).toEqual([])
     })
 
-    it('that cannot send say why, keep no other waiting, and go on once they can', async () => {
+    it('that cannot send say why, keep no other waiting, and continue once they can', async () => {
       const broken = await scheduled({ everySeconds: 5 })
       const sound = await scheduled({ everySeconds: 5 })
       const told: string[] = []

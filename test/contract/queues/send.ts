@@ -109,7 +109,7 @@ export function describeQueueSends(context: Context): void {
   })
 
   describe('queues: a dedupId', () => {
-    it('stands for one message for 5 minutes, even when that is gone', async () => {
+    it('means one message for 5 minutes, even when that is gone', async () => {
       const queue = await made()
       const { id } = await queues().send(queue, 'first', { dedupId: 'd' })
       expect(await queues().send(queue, 'again', { dedupId: 'd' })).toEqual({ id, sent: false })

@@ -118,7 +118,7 @@ export function describeQueueSettings(context: Context): void {
         })
         expect(await queues().get(queue)).toMatchObject(expected)
       }
-      // What nobody names any more may be dropped.
+      // A queue that no other names any more may be dropped.
       expect(await queues().drop(dead)).toBe(true)
       expect(await queues().drop(other)).toBe(true)
     })

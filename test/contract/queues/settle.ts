@@ -118,7 +118,7 @@ export function describeQueueSettles(context: Context): void {
       expect([await idsIn(queue, 'ready'), await idsIn(queue, 'in-flight')].map(({ length }) => length)).toEqual([1, 1])
     })
 
-    it('works after the visibility timeout as long as nobody else has the message', async () => {
+    it('works after the visibility timeout as long as no other receiver has the message', async () => {
       const queue = await madeOf(3, { visibilityTimeoutSeconds: 10 })
       const [a, b, c] = handlesOf(await queues().receive(queue, { limit: 3 })) as [string, string, string]
       pass(11)

@@ -1,4 +1,4 @@
-/** What the suites of queues share: queues of their own, messages with the bodies 1, 2, 3 …, and what is read off them. */
+/** Shared by the suites of queues: a queue for each test, messages with the bodies 1, 2, 3 …, and reading them. */
 import type { Message, MessageState, QueueSettings, SendOptions } from '../../../src/shared/queue-types'
 import { timed } from '../../support/timing'
 import type { Context } from '../context'

@@ -97,7 +97,7 @@ export function describeQueueWaits(context: Context): void {
       )
     })
 
-    it('gets nothing through a pause, and what was sent meanwhile once it is resumed', async () => {
+    it('gets nothing through a pause, and what was sent during it once it is resumed', async () => {
       const other = await context.open()
       const queue = await made()
       let answeredAt = 0

@@ -4,7 +4,7 @@ import { type Context, expectSound, idsOf, membersOf, refusal, sleep, userSource
 import { statementsOf } from '../statements'
 import { batchesOf, byId, outcomesOf, refusalsOf, times, up, writersOf } from './batched'
 
-/** Appends of many callers share commits; nobody must notice but by the time it takes. */
+/** Appends of many callers share commits; no caller may notice it except by the time it takes. */
 export function describeBatchedAppends(context: Context): void {
   const groups = () => context.store.groups
 
@@ -116,7 +116,7 @@ export function describeBatchedAppends(context: Context): void {
       }
     })
 
-    it('give each caller a payload of its own, in the form it asked for', async () => {
+    it('give each caller its own payload, in the form it asked for', async () => {
       const group = await grouped()
       const [value, text, again] = await Promise.all([
         groups().append(group, { eventId: 'e', payload: { a: [1] } }),
@@ -153,7 +153,7 @@ export function describeBatchedAppends(context: Context): void {
   })
 
   describe('appends inside a transaction', () => {
-    it('are no part of a batch: they commit and roll back with it', async () => {
+    it('do not join a batch: they commit and roll back with it', async () => {
       const source = userSource(context.url)
       await source.initialize()
       context.afterwards(() => source.destroy())
@@ -187,7 +187,7 @@ export function describeBatchedAppends(context: Context): void {
       expect(notes.map(({ note }) => note).sort()).toEqual([`${group}0`, `${group}3`])
     })
 
-    it('asked of the store itself: refused, and nobody else is hurt', async () => {
+    it('asked of the store itself: refused, and no other caller is hurt', async () => {
       const [inside, outside] = [context.unique(), context.unique()]
       let begin = () => {}
       const others = new Promise<void>((resolve) => {

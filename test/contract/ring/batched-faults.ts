@@ -7,7 +7,7 @@ import { answersOf, byId, outcomesOf, refusalsOf, times, up } from './batched'
 
 const LAST = 9_223_372_036_854_775_807n
 
-/** What is wrong with one append hurts nobody whose append goes in the same batch. */
+/** A fault of one append hurts no other append of the same batch. */
 export function describeBatchedFaults(context: Context): void {
   const groups = () => context.store.groups
 
@@ -172,7 +172,7 @@ export function describeBatchedFaults(context: Context): void {
       expect((await store.groups.memberItems('poison')).items).toEqual([])
     })
 
-    it('whose own answer cannot be made fails alone: nobody is appended twice', async () => {
+    it('whose own answer cannot be made fails alone: no item is appended twice', async () => {
       const [broken, group] = [context.unique('broken'), context.unique()]
       const good = healthy(context.store, [group], 10)
       const bad = context.store.groups.append(broken, { payload: new JsonText('{"its maker": "vouched for it') })
@@ -202,8 +202,8 @@ export function describeBatchedFaults(context: Context): void {
       expect(outcomes.map(({ status }) => status)).toEqual(Array(20).fill('fulfilled'))
     })
 
-    it('for whose group somebody holds the lock makes only those of that group wait', async () => {
-      if (context.engine === 'sqlite') return // one writer at a time: everybody waits for whoever has the lock
+    it('for a locked group makes only those of that group wait', async () => {
+      if (context.engine === 'sqlite') return // one writer at a time: all others wait for the one that has the lock
       const store = await context.open({ batching: { lanes: 1 } })
       const [held, free] = [context.unique('held'), context.unique()]
       await store.groups.appendMany([{ group: held }, { group: free }])

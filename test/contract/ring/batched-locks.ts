@@ -2,16 +2,16 @@ import { moment, soonMs, timed } from '../../support/timing'
 import { type Context, idsOf, refusal, sleep } from '../context'
 import { times } from './batched'
 
-/** Longer than the lock timeout of our connections, after which what waits goes aside. */
+/** Longer than the lock timeout of our connections, after which appends that wait are set aside. */
 const ASIDE_MS = 6500
 
-/** Appends to groups of which somebody else holds the locks, beside appends to others. */
+/** Appends to groups that another transaction has locked, beside appends to others. */
 export function describeBatchedLocks(context: Context): void {
   // In SQLite a transaction has the only write lock: everybody waits for everybody.
   if (context.engine === 'sqlite') return
   const groups = () => context.store.groups
 
-  /** A transaction of somebody else that has appended to the group, until it is let go. */
+  /** Another transaction that has appended to the group, until it is ended. */
   async function held(group: string): Promise<() => Promise<void>> {
     const [begun, over] = [moment(), moment()]
     const open = context.store.transaction(async (tx) => {
@@ -28,7 +28,7 @@ export function describeBatchedLocks(context: Context): void {
     return letGo
   }
 
-  describe('a group whose lock somebody holds for long', () => {
+  describe('a group whose lock another transaction holds for long', () => {
     it('keeps one waiting no longer that was locked at the same time', async () => {
       const store = await context.open({ batching: { lanes: 1 } })
       const [brief, stuck] = [context.unique('brief'), context.unique('stuck')]

@@ -19,7 +19,7 @@ interface Round {
 
 const NAMES = ['a', 'b', 'p1', 'p2'] as const
 
-/** What many callers append at once comes out as if each had waited for the one before. */
+/** The appends of many callers at once come out as if each had waited for the one before. */
 export function describeBatchedModel(context: Context): void {
   const capacity = fc.oneof(fc.integer({ min: 1, max: 6 }), fc.constant(15))
   const mode = fc.constantFrom('history' as const, 'distinct' as const)

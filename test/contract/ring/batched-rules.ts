@@ -44,7 +44,7 @@ export function describeBatchedRules(context: Context): void {
       ])
       expect(again.slice(0, 10)).toEqual(Array(10).fill({ ...first, appended: false }))
       expect(again.slice(10).map(({ id, appended }) => [id, appended])).toEqual(times(5, (n) => [0n, n === 0]))
-      // Nothing was appended there: not even a tag tells of it.
+      // Nothing was appended there: not even a tag shows it.
       expect(await groups().recent(group)).toEqual(before)
       const mixed = await Promise.all(
         times(40, (n) => groups().append(group, { eventId: n % 2 ? 'e' : undefined, member: `x${n}`, payload: n })),
@@ -86,7 +86,7 @@ export function describeBatchedRules(context: Context): void {
   })
 
   describe('policies and batches', () => {
-    it('a group that a batch makes obeys them', async () => {
+    it('a group that a batch makes follows them', async () => {
       const prefix = context.unique('p')
       await context.store.policies.put(prefix, { capacity: 7, mode: 'distinct' })
       context.afterwards(() => context.store.policies.drop(prefix))
@@ -101,7 +101,7 @@ export function describeBatchedRules(context: Context): void {
       }
     })
 
-    it('may change while appends run: from the answer on every append obeys', async () => {
+    it('may change while appends run: from the answer on every append follows them', async () => {
       const prefix = context.unique('p')
       context.afterwards(() => context.store.policies.drop(prefix))
       const names = times(4, (n) => `${prefix}${n}`)
@@ -143,7 +143,7 @@ export function describeBatchedRules(context: Context): void {
       expect(pages.reduce((sum, { totalAppended }) => sum + Number(totalAppended), 0)).toBe(appended)
     })
 
-    it('a smaller or larger ring is laid out anew by the next batch', async () => {
+    it('a smaller or larger ring is laid out again by the next batch', async () => {
       const prefix = context.unique('p')
       context.afterwards(() => context.store.policies.drop(prefix))
       const group = `${prefix}a`
@@ -161,7 +161,7 @@ export function describeBatchedRules(context: Context): void {
       expectSound(recent)
     })
 
-    it('a ttl is told to the sweeper by the batch, whether the group is new or not', async () => {
+    it('the sweeper learns of a ttl from the batch, whether the group is new or not', async () => {
       const prefix = context.unique('t')
       context.afterwards(() => context.store.policies.drop(prefix))
       const [old, made] = [`${prefix}old`, `${prefix}made`]

@@ -1,4 +1,4 @@
-/** What the suites of batched appends share: callers at the same time, and what the batches have left behind. */
+/** Shared by the suites of batched appends: callers at the same time, and the traces of batches. */
 import type { DataSource } from 'typeorm'
 import { RecentnError, type Store } from '../../../src/index'
 
@@ -16,7 +16,7 @@ export async function batchesOf(store: Store, before: ReadonlyMap<string, number
   return { batches: mine.reduce((sum, [, batch]) => sum + batch, 0), writers: mine.map(([writer]) => writer) }
 }
 
-/** What came of calls that were begun at the same time: the answers, and the errors of those that were refused. */
+/** The results of calls that were begun at the same time: the answers, and the errors of those that were refused. */
 export async function outcomesOf<T>(calls: readonly Promise<T>[]): Promise<(T | RecentnError)[]> {
   const settled = await Promise.allSettled(calls)
   return settled.map((outcome) => {

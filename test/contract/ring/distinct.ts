@@ -11,7 +11,7 @@ export function describeDistinct(context: Context): void {
   }
 
   describe('distinct mode', () => {
-    it('moves a member seen again to the front under a new id, and pushes nobody out', async () => {
+    it('moves a member seen again to the front under a new id, and pushes no item out', async () => {
       const group = await distinct(3, 'a', 'b', 'c')
       for (let n = 0; n < 10; n++) {
         expect(await groups().append(group, { member: 'b', payload: n })).toMatchObject({ id: BigInt(3 + n) })

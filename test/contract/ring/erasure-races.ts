@@ -2,11 +2,11 @@ import type { Store } from '../../../src/index'
 import { type Context, idsOf, membersOf, rowsOf } from '../context'
 import { afterFirst } from '../statements'
 
-/** Erasing a member while somebody else moves the member's items, or pushes them out. */
+/** Erasing a member while another process moves the member's items, or pushes them out. */
 export function describeErasureRaces(context: Context): void {
   const groups = () => context.store.groups
 
-  /** A store of which the first look for what a member has is followed by `meanwhile`, before it goes on. */
+  /** A store of which the first look for what a member has is followed by `meanwhile`, before it continues. */
   async function interrupted(meanwhile: () => Promise<unknown>): Promise<Store> {
     const store = await context.open()
     const look = /^SELECT i\.group_key AS group_key.*FROM recentn_items.*created_at_ms <=/s
@@ -29,7 +29,7 @@ export function describeErasureRaces(context: Context): void {
       expect([membersOf(recent), recent.totalAppended]).toEqual([Array(6).fill('o'), 13n])
     })
 
-    it('erases an item that an append moves, which obeys a changed policy', async () => {
+    it('erases an item that an append moves, which follows a changed policy', async () => {
       const [prefix, member] = [context.unique('p'), context.unique('m')]
       const group = `${prefix}a`
       await groups().appendMany(Array.from({ length: 13 }, (_, n) => ({ group, member: n === 12 ? member : 'o' })))

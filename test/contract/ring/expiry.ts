@@ -8,7 +8,7 @@ export function describeExpiry(context: Context): void {
   }
 
   describe('expiry', () => {
-    it('hides an item from every read as soon as its time is over', async () => {
+    it('hides an item from every read as soon as its time has passed', async () => {
       const group = context.unique()
       const member = context.unique('m')
       await groups().put(group, { ttlSeconds: 100 })
@@ -37,7 +37,7 @@ export function describeExpiry(context: Context): void {
       expect(await groups().append(group, { eventId: 'e' })).toMatchObject({ id: 1n, appended: false })
     })
 
-    it('lets nobody expired hold a place in a distinct group', async () => {
+    it('lets no expired member hold a place in a distinct group', async () => {
       const group = context.unique()
       await groups().put(group, { ttlSeconds: 100, mode: 'distinct', capacity: 3 })
       await groups().appendMany(['a', 'b'].map((member) => ({ group, member })))
@@ -63,7 +63,7 @@ export function describeExpiry(context: Context): void {
       expect(idsOf(await groups().recent(group))).toContain(1n)
     })
 
-    it('comes from the policy where the group has none of its own', async () => {
+    it('comes from the policy where the group does not set one', async () => {
       const prefix = context.unique('p')
       await context.store.policies.put(prefix, { capacity: 5, mode: 'history', ttlSeconds: 20 })
       context.afterwards(() => context.store.policies.drop(prefix))

@@ -186,7 +186,7 @@ function describeServerPlans(context: Context): void {
       },
     )
 
-    it('a member in all groups: along recentn_items_member, nobody else is looked at', async () => {
+    it('a member in all groups: along recentn_items_member, no other member is read', async () => {
       const sql = selectMemberSql(reader, false)
       const steps = await plan(sql, [`${prefix}rare`, 10])
       expect(steps.get('i')).toMatchObject({ type: 'ref', key: 'recentn_items_member' })

@@ -114,7 +114,7 @@ export function describeForgetting(context: Context): void {
       expect(await isThere(group)).toBe(false)
     })
 
-    it('says `reset` to who watches the group', async () => {
+    it('sends `reset` to those that watch the group', async () => {
       const group = `${await forgetful()}a`
       await groups().append(group)
       await groups().clear(group)

@@ -8,7 +8,7 @@ export function describeGroupsWatchMuch(context: Context): void {
   const groups = () => context.store.groups
 
   /**
-   * A watch from which nobody takes, of a group of capacity 40, and large items for it. `append` resolves when another
+   * A watch that is not read, of a group of capacity 40, and large items for it. `append` resolves when another
    * listener of the same store has heard of the newest one: the look that showed it has also served the watch.
    */
   async function untaken(): Promise<{ group: string; watch: GroupWatch; append: (items: number) => Promise<void> }> {
@@ -70,7 +70,7 @@ export function describeGroupsWatchMuch(context: Context): void {
       expect(told(heard.events, 40)).toEqual([90n])
     })
 
-    it('tells a large window to whom comes back', async () => {
+    it('sends a large window to a listener that comes back', async () => {
       const group = context.unique()
       await groups().put(group, { capacity: 1000 })
       for (let n = 0; n < 4; n++) await groups().appendMany(Array.from({ length: 250 }, () => ({ group, payload: n })))

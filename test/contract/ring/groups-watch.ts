@@ -91,13 +91,13 @@ export function describeGroupsWatch(context: Context): void {
       await heard.ready
       for (const member of ['a', 'b', 'a', 'c', 'd']) {
         await see(member)
-        await eventually(SOON_MS, `${member} is told`, async () => heard.told.at(-1)?.endsWith(` ${member}`) === true)
+        await eventually(SOON_MS, `${member} is sent`, async () => heard.told.at(-1)?.endsWith(` ${member}`) === true)
       }
-      // What `d` pushed out, `b`, is not told: it is not among the newest three.
+      // The item that `d` pushed out, `b`, is not sent: it is not among the newest three.
       expect(heard.told).toEqual(['+0 a', '+1 b', '-0', '+2 a', '+3 c', '+4 d'])
     })
 
-    it('tells of items that expire, whether or not anybody sweeps', async () => {
+    it('reports items that expire, whether or not a sweeper runs', async () => {
       const group = context.unique()
       await groups().put(group, { ttlSeconds: 100 })
       await groups().append(group)
@@ -112,7 +112,7 @@ export function describeGroupsWatch(context: Context): void {
       expect(heard.told).toEqual(['-0', '-1'])
     })
 
-    it('says to read anew when the group is deleted, made anew, or gets another window', async () => {
+    it('says to read again when the group is deleted, made again, or gets another window', async () => {
       const group = context.unique()
       await groups().appendMany([{ group }, { group }])
       const heard = following(context, groups().watch(group))
@@ -176,7 +176,7 @@ export function describeGroupsWatch(context: Context): void {
   })
 
   describe('watching a group after an item', () => {
-    it('tells what came since and is still there, then goes on', async () => {
+    it('tells what came since and is still there, then continues', async () => {
       const group = context.unique()
       await groups().appendMany(Array.from({ length: 5 }, () => ({ group })))
       await groups().remove(group, 3n)
@@ -209,14 +209,14 @@ export function describeGroupsWatch(context: Context): void {
       const heard = following(context, groups().watch(group, { after }))
       const all = expected ?? Array.from({ length: 10 }, (_, n) => `+${n + 2}`)
       await heard.ready
-      // What was there is told first: an item that comes before that may push some of it out.
+      // Old items are sent first: an item that comes before that may push some of it out.
       await heard.until(all.length)
       await groups().append(group)
       await heard.until(all.length + 1)
       expect(heard.told).toEqual([...all, `+${count}`])
     })
 
-    it('in a distinct group, tells of those seen again, and says to read anew after too many', async () => {
+    it('in a distinct group, reports those seen again, and says to read again after too many', async () => {
       const group = context.unique()
       await groups().put(group, { capacity: 3, mode: 'distinct' })
       await groups().appendMany(['a', 'b', 'c', 'a'].map((member) => ({ group, member })))
@@ -247,7 +247,7 @@ export function describeGroupsWatch(context: Context): void {
       expect(behind.told).toEqual(['+201 busy'])
     })
 
-    it('where an earlier watch ended, tells what was removed from a distinct group since, or says to read anew', async () => {
+    it('where an earlier watch ended, reports what was removed from a distinct group since, or says to read again', async () => {
       const group = context.unique()
       await groups().put(group, { mode: 'distinct' })
       await groups().appendMany(['a', 'b', 'c'].map((member) => ({ group, member })))

@@ -102,12 +102,12 @@ export function describeInput(context: Context): void {
       expect(await groups().get(group)).toBeNull()
     })
 
-    it('a payload that goes round in a circle', async () => {
-      const circle: Record<string, unknown> = {}
-      circle.self = circle
+    it('a payload that is circular', async () => {
+      const cycle: Record<string, unknown> = {}
+      cycle.self = cycle
       for (const [payload, detail] of [
-        [circle, 'is circular'],
-        [{ a: ['x', { circle }] }, 'is circular, at /a/1/circle'],
+        [cycle, 'is circular'],
+        [{ a: ['x', { cycle }] }, 'is circular, at /a/1/cycle'],
         [JSON.parse('['.repeat(65) + ']'.repeat(65)), 'is nested more than 64 levels deep'],
       ] as const) {
         const error = await refusal(groups().append(context.unique(), { payload }))

@@ -1,4 +1,4 @@
-/** What a member's page costs where groups are laid out by an older policy, and what it leaves to others. */
+/** The cost of a member's page where groups are laid out by an older policy, and the cost for others. */
 import { moment } from '../../support/timing'
 import { type Context, eventually } from '../context'
 import { statementsOf } from '../statements'
@@ -7,7 +7,7 @@ const LOOK = /FROM \S*items\S* i WHERE i\.group_key = /
 const PAGE = /i\.member = /
 
 export function describeMemberWindows(context: Context): void {
-  /** A group of 300 items, every third one of the member's, and a policy that it has not obeyed yet. */
+  /** A group of 300 items, every third one of the member's, and a policy that it does not follow yet. */
   async function changed(prefix: string, policy: { capacity: number; mode: 'history' | 'distinct' }) {
     const { groups, policies } = context.store
     const member = context.unique('m')

@@ -61,17 +61,13 @@ export function describeMembers(context: Context): void {
       )
       context.afterwards(() => context.store.policies.drop(prefix))
       await context.store.policies.put(prefix, { capacity: 4, mode: 'history' })
-      await eventually(
-        5500,
-        'the policy is obeyed',
-        async () => (await groups().memberItems(member)).items.length === 3,
-      )
+      await eventually(5500, 'the policy applies', async () => (await groups().memberItems(member)).items.length === 3)
       expect(idsOf(await groups().memberItems(member))).toEqual([14n, 13n, 11n])
       await groups().drop(group)
       expect(await groups().memberItems(member)).toEqual({ items: [], nextBefore: null })
     })
 
-    it('knows nobody who did nothing', async () => {
+    it('knows no member that did nothing', async () => {
       expect(await groups().memberItems(context.unique('m'))).toEqual({ items: [], nextBefore: null })
     })
   })

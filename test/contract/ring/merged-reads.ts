@@ -6,7 +6,7 @@ import { openGroups } from '../../../src/store/groups'
 import { type Context, idsOf, refusal } from '../context'
 import { statementsOf } from '../statements'
 
-/** Reads of many callers share statements; nobody must notice but by the time it takes. */
+/** Reads of many callers share statements; no caller may notice it except by the time it takes. */
 export function describeMergedReads(context: Context): void {
   const groups = () => context.store.groups
 

@@ -109,7 +109,7 @@ export function describePayloads(context: Context): void {
       ])
     })
 
-    it('is given to who wants it where another caller of the same statement does not', async () => {
+    it('is given to a caller that wants it where another caller of the same statement does not', async () => {
       const group = context.unique()
       await groups().append(group, { payload: 'p' })
       const reads = Array.from({ length: 30 }, (_, n) => groups().recent(group, { payloads: n % 2 ? 'none' : 'value' }))

@@ -1,6 +1,6 @@
 import { type Context, down, eventually, expectSound, idsOf, membersOf, rowsOf } from '../context'
 
-/** What api.md promises for reads of groups that exist, with room for a slow machine. */
+/** The promise of api.md for reads of groups that exist, with room for a slow machine. */
 const OBEY_MS = 5500
 
 export function describePolicies(context: Context): void {
@@ -79,7 +79,7 @@ export function describePolicies(context: Context): void {
       expect(await groups().get(`${base}abx`)).toMatchObject({ mode: 'distinct' })
     })
 
-    it('a group made after the answer obeys at once, on every store', async () => {
+    it('a group made after the answer follows it at once, on every store', async () => {
       const other = await context.open()
       for (const capacity of [2, 5, 3]) {
         const prefix = context.unique('p')
@@ -96,7 +96,7 @@ export function describePolicies(context: Context): void {
       }
     })
 
-    it('reads of groups that exist obey within 5 seconds, on every store, before any write', async () => {
+    it('reads of groups that exist follow it within 5 seconds, on every store, before any write', async () => {
       const other = await context.open()
       const prefix = context.unique('p')
       const group = `${prefix}a`
@@ -133,7 +133,7 @@ export function describePolicies(context: Context): void {
       expect(idsOf(await groups().recent(group, { limit: 100 }))).toEqual(down(10, 4))
     })
 
-    it('a write obeys the policy of the moment: what a store still knows of an older one takes nothing away', async () => {
+    it('a write follows the policy of the moment: an older one that a store still knows takes nothing away', async () => {
       const other = await context.open()
       const prefix = context.unique('p')
       const [a, b] = [`${prefix}a`, `${prefix}b`]
@@ -172,7 +172,7 @@ export function describePolicies(context: Context): void {
       await obeys(group, 10)
     })
 
-    it('a default capacity of the store stands in where no policy is', async () => {
+    it('a default capacity of the store applies where no policy is', async () => {
       const store = await context.open({ defaultCapacity: 3 })
       const group = context.unique()
       await store.groups.appendMany(Array.from({ length: 5 }, () => ({ group })))

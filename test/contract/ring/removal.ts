@@ -60,7 +60,7 @@ export function describeRemoval(context: Context): void {
       return group
     }
 
-    it('brings back nobody: neither who was superseded nor who was pushed out', async () => {
+    it('brings back no item: neither one that was superseded nor one that was pushed out', async () => {
       const group = await under(2, 'distinct', 'abcda')
       expect(membersOf(await groups().recent(group))).toEqual(['a', 'd'])
       expect(await groups().remove(group, 4n)).toBe(true)
@@ -72,7 +72,7 @@ export function describeRemoval(context: Context): void {
       expectSound(await groups().recent(group))
     })
 
-    it('brings back nobody in a transaction either', async () => {
+    it('brings back no item in a transaction either', async () => {
       const group = await under(2, 'distinct', 'abcab')
       await context.store.transaction(async (tx) => {
         expect(await tx.groups.remove(group, 4n)).toBe(true)
@@ -98,7 +98,7 @@ export function describeRemoval(context: Context): void {
   })
 
   describe('clear', () => {
-    it('removes all items; ids go on', async () => {
+    it('removes all items; ids continue', async () => {
       const group = await filled(13)
       expect(await groups().clear(group)).toEqual({ deleted: 10 })
       expect(await groups().recent(group)).toMatchObject({ totalAppended: 13n, items: [], nextBefore: null })

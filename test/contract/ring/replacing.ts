@@ -154,7 +154,7 @@ export function describeReplacing(context: Context): void {
       expect(left).toMatchObject({ own: { forgetEmptySeconds: 60 }, capacity: 4, mode: 'history', ttlSeconds: 70 })
       expect(left).toEqual(await groups().get(group))
       expect(left.tag).not.toBe(put.tag)
-      // What others append does not change the settings.
+      // Appends of others do not change the settings.
       await groups().append(group)
       expect((await groups().get(group))?.tag).toBe(left.tag)
     })

@@ -4,7 +4,7 @@ import { type Context, rowsOf } from '../context'
 
 const TTL_SECONDS = 30
 
-/** What a changed policy does to groups that nobody writes to: the sweeper tells them, and deletes what expires by it. */
+/** A changed policy and groups without writes: the sweeper applies it to them, and deletes what expires by it. */
 export function describeRollouts(context: Context): void {
   const groups = () => context.store.groups
   const pass = (seconds: number) => {
@@ -51,7 +51,7 @@ export function describeRollouts(context: Context): void {
     return rows.map((row) => row.prefix)
   }
 
-  /** Once nobody holds a group any more the rollout comes to its end, and what it says holds for these too. */
+  /** Once no group is locked any more the rollout comes to its end, and what it says holds for these too. */
   const endsWith = async (prefix: string, names: readonly string[]) => {
     await swept()
     expect(await rolloutsOf(prefix)).toEqual([])
@@ -74,8 +74,8 @@ export function describeRollouts(context: Context): void {
       expect(await rolloutsOf(prefix)).toEqual([])
     })
 
-    it('passes over groups that somebody holds, waits for nobody, and comes back to them', async () => {
-      if (context.engine === 'sqlite') return // one writer at a time: everybody waits for whoever has the lock
+    it('passes over locked groups without waiting, and comes back to them', async () => {
+      if (context.engine === 'sqlite') return // one writer at a time: all others wait for the one that has the lock
       const [prefix, later, expiring] = [context.unique('p'), context.unique('q'), context.unique('own')]
       const names = Array.from({ length: 430 }, (_, n) => `${prefix}${String(n).padStart(3, '0')}`)
       const stuck = [names[0], names[150], names[199], names[210]] as string[]

@@ -249,7 +249,7 @@ export function describeSettings(context: Context): void {
   describe('list', () => {
     it('gives the groups of a prefix in code point order, page by page', async () => {
       const prefix = context.unique('list')
-      // U+FF5E stands before U+1F600 by code points and after it by UTF-16 units.
+      // U+FF5E comes before U+1F600 by code points and after it by UTF-16 units.
       const endings = ['', 'B', 'a', 'a b', 'a%', 'a_', 'b', 'é', 'e\u0301', '\uff5e', '😀', '😁']
       const names = endings.map((ending) => prefix + ending)
       await groups().appendMany([...names].reverse().map((group) => ({ group })))

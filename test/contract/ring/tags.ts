@@ -47,7 +47,7 @@ export function describeTags(context: Context): void {
       ])
     })
 
-    it('is another one for a group made anew with the same content', async () => {
+    it('is another one for a group made again with the same content', async () => {
       const group = context.unique()
       const make = () => groups().append(group, { member: 'm', payload: 1, occurredAt: new Date(0), eventId: 'e' })
       const tags = new Set<string>()
@@ -81,11 +81,11 @@ export function describeTags(context: Context): void {
       context.afterwards(() => context.store.policies.drop(prefix))
       const first = await tagOf(group)
       await context.store.policies.put(prefix, { capacity: 4, mode: 'history' })
-      await eventually(5500, 'a read obeys the policy', async () => (await groups().recent(group)).capacity === 4)
+      await eventually(5500, 'a read follows the policy', async () => (await groups().recent(group)).capacity === 4)
       const second = await tagOf(group)
       expect(second).not.toBe(first)
       await context.store.policies.put(prefix, { capacity: 4, mode: 'distinct' })
-      await eventually(5500, 'the mode is obeyed', async () => (await groups().recent(group)).mode === 'distinct')
+      await eventually(5500, 'the mode applies', async () => (await groups().recent(group)).mode === 'distinct')
       expect([first, second]).not.toContain(await tagOf(group))
     })
 

@@ -16,7 +16,7 @@ export function describeThoroughReads(context: Context): void {
     return group
   }
 
-  /** A group that follows a policy of its own, which has changed since the group was laid out. */
+  /** A group with its own policy, which has changed since the group was laid out. */
   async function changed(count: number, members = count): Promise<string> {
     const prefix = context.unique()
     await context.store.policies.put(prefix, { capacity: 100, mode: 'history' })
@@ -131,7 +131,7 @@ export function describeThoroughReads(context: Context): void {
       },
     )
 
-    it('shows before a group is laid out anew what it shows afterwards', async () => {
+    it('shows before a group is laid out again what it shows afterwards', async () => {
       const modes = ['history', 'distinct'] as const
       const shown = ({ items, nextBefore, totalAppended }: Recent) => ({
         items: items.map(({ id, payload }) => [id, payload]),

@@ -1,4 +1,4 @@
-/** What the suites of watched groups have in common. */
+/** Shared by the suites of watched groups. */
 import type { GroupEvent, GroupWatch } from '../../../src/index'
 import { SOON_MS } from '../../support/timing'
 import { type Context, eventually } from '../context'
@@ -9,7 +9,7 @@ export interface Following {
   events: GroupEvent[]
   /** The events in short: `+3 member`, `-3`, `reset <capacity> <totalAppended>`. */
   told: string[]
-  /** Resolves when so many events were told, and a little later no more; rejects after `withinMs`. */
+  /** Resolves when that number of events has come, and a little later no more; rejects after `withinMs`. */
   until(count: number, withinMs?: number): Promise<void>
   /** Resolves when the watch has ended. */
   end: Promise<void>
@@ -41,7 +41,7 @@ function inShort(event: GroupEvent): string {
   return `+${event.item.id}${event.item.member === null ? '' : ` ${event.item.member}`}`
 }
 
-/** The ids that a listener has which keeps the newest `capacity` items it was told, without those removed. */
+/** The ids that a listener has which keeps the newest `capacity` items it was sent, without those removed. */
 export function told(events: readonly GroupEvent[], capacity: number): bigint[] {
   let ids: bigint[] = []
   for (const event of events) {

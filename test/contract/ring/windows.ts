@@ -2,7 +2,7 @@ import type { Recent, RecentOptions, Store } from '../../../src/index'
 import type { Context } from '../context'
 import { statementsOf } from '../statements'
 
-/** What a process remembers of groups saves statements; nobody notices it otherwise. */
+/** A process that remembers groups saves statements; callers do not notice it otherwise. */
 export function describeWindows(context: Context): void {
   const items = /_items\b/i
   const groups = () => context.store.groups

@@ -8,7 +8,7 @@ export function describeWoken(context: Context): void {
   const { WAYS, ALL_WAYS, rolledBack }: TransactionTools = transactionTools(context, 'woken_notes')
   const groups = () => context.store.groups
 
-  /** The groups that the listeners were told of while `work` ran; `*` for any. */
+  /** The groups that the listeners were called with while `work` ran; `*` for any. */
   async function wokenBy(work: (woken: readonly string[]) => Promise<unknown>): Promise<string[]> {
     const { streams } = openedOf(context.store).groups
     const woken: string[] = []
@@ -24,7 +24,7 @@ export function describeWoken(context: Context): void {
   }
 
   describe('listeners to groups', () => {
-    it('are told of every kind of change, once it is committed', async () => {
+    it('are called for every kind of change, once it is committed', async () => {
       const [group, prefix, member] = [context.unique('g'), context.unique('p'), context.unique('m')]
       const changes: [() => Promise<unknown>, string[]][] = [
         [() => groups().append(group, { member }), [group]],
@@ -40,7 +40,7 @@ export function describeWoken(context: Context): void {
       for (const [change, names] of changes) expect((await wokenBy(change)).sort()).toEqual([...names].sort())
     })
 
-    it.each(ALL_WAYS)('are told of what is written in %s, and not before it is committed', async (_, run) => {
+    it.each(ALL_WAYS)('are called for what is written in %s, and not before it is committed', async (_, run) => {
       const group = context.unique()
       const other = context.unique()
       const woken = await wokenBy((heard) =>
@@ -54,7 +54,7 @@ export function describeWoken(context: Context): void {
       expect([...new Set(woken)].sort()).toEqual([group, other].sort())
     })
 
-    it.each(ALL_WAYS)('are told nothing of what is rolled back in %s', async (_, run) => {
+    it.each(ALL_WAYS)('are not called for what is rolled back in %s', async (_, run) => {
       const group = context.unique()
       const woken = await wokenBy(() =>
         rolledBack(run, async (tx) => {
@@ -66,7 +66,7 @@ export function describeWoken(context: Context): void {
     })
 
     it.each(WAYS)(
-      'are told nothing of an operation that was refused in %s, or taken back to a savepoint',
+      'are not called for an operation that was refused in %s, or taken back to a savepoint',
       async (_, run) => {
         const [group, kept, gone] = [context.unique(), context.unique('k'), context.unique('x')]
         await groups().put(group, { mode: 'distinct' })
@@ -85,7 +85,7 @@ export function describeWoken(context: Context): void {
       },
     )
 
-    it('a policy that is changed in a transaction is obeyed at once where this process knew the old one', async () => {
+    it('a policy that is changed in a transaction applies at once where this process knew the old one', async () => {
       const prefix = context.unique('p')
       context.afterwards(() => context.store.policies.drop(prefix))
       for (const [index, [, run]] of WAYS.entries()) {

@@ -7,7 +7,7 @@ import { innerOf } from '../../../src/store/inner'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, refusal } from '../context'
 
-/** What runs after a commit, whoever began the transaction: once, and never after a rollback. */
+/** Work after a commit, whichever code began the transaction: once, and never after a rollback. */
 export function describeAfterCommit(context: Context): void {
   const source = (): DataSource => context.store.dataSource
   const boom = new Error('boom')
@@ -37,8 +37,8 @@ export function describeAfterCommit(context: Context): void {
     }
   }
 
-  describe('what is told after a commit', () => {
-    it('is told once, in the order in which it was said', async () => {
+  describe('a listener for commits', () => {
+    it('is called once, in the order in which it was said', async () => {
       const session = sessionOf(source())
       await session.write(async (tx) => {
         await noting('a')(tx)
@@ -103,7 +103,7 @@ export function describeAfterCommit(context: Context): void {
       expect(counted()).toEqual(of(2))
     })
 
-    it('is told nothing of a transaction that failed, or of a try that was run again', async () => {
+    it('is not called for a transaction that failed, or of a try that was run again', async () => {
       const session = sessionOf(source())
       await expect(note(session, 'a', boom)).rejects.toBe(boom)
       expect(heard).toEqual([])
@@ -138,7 +138,7 @@ export function describeAfterCommit(context: Context): void {
       expect(heard).toEqual([])
     })
 
-    it('is told nothing of an operation that failed, where the transaction went on', async () => {
+    it('is not called for an operation that failed, where the transaction went on', async () => {
       await source().transaction(async (manager) => {
         await note(within(manager), 'before')
         await expect(note(within(manager), 'failed', boom)).rejects.toBe(boom)
@@ -180,7 +180,7 @@ export function describeAfterCommit(context: Context): void {
       })
     })
 
-    it('leaves in its place what somebody else has put around the statements meanwhile', async () => {
+    it('leaves in its place what other code has put around the statements since', async () => {
       await onRunner(async (runner) => {
         const seen: string[] = []
         await runner.startTransaction()
@@ -196,7 +196,7 @@ export function describeAfterCommit(context: Context): void {
       })
     })
 
-    it('is told outside of the transaction, when its connection is free for others', async () => {
+    it('is called outside of the transaction, when its connection is free for others', async () => {
       const store = await context.open({ poolSize: 1 })
       const inside: boolean[] = []
       const told: Promise<unknown>[] = []
@@ -216,7 +216,7 @@ export function describeAfterCommit(context: Context): void {
     if (context.engine === 'sqlite') return
 
     it.each(['during', 'after'] as const)(
-      'is told of a commit that was cut off %s it, where it arrived',
+      'is called for a commit that was cut off %s it, where it arrived',
       async (moment) => {
         const proxy = await CuttingProxy.before(context.url)
         context.afterwards(() => proxy.close())
@@ -241,7 +241,7 @@ export function describeAfterCommit(context: Context): void {
       },
     )
 
-    it('is told nothing where nobody can say whether the commit arrived', async () => {
+    it('is not called where it is unknown whether the commit arrived', async () => {
       const proxy = await CuttingProxy.before(context.url)
       context.afterwards(() => proxy.close())
       const { dataSource } = await context.open({ url: proxy.through(context.url) })

@@ -15,11 +15,11 @@ function anotherTypeOrm(): typeof import('typeorm') {
   return copy as typeof import('typeorm')
 }
 
-/** What shares a DataSource of the user's, and what outlives one. */
+/** Stores that share a user's DataSource, or outlive one. */
 export function describeAttachAgain(context: Context): void {
   const boom = new Error('boom')
 
-  /** A DataSource of the user's with our tables: in memory where the engine has that, else on the shared database. */
+  /** A DataSource of the user's with our tables: in memory where the engine has that, otherwise on the shared database. */
   async function shared(): Promise<DataSource> {
     const source = userSource(context.engine === 'sqlite' ? 'sqlite::memory:' : context.url)
     await source.initialize()
@@ -124,7 +124,7 @@ export function describeAttachAgain(context: Context): void {
       },
     )
 
-    it('in memory begins anew when it is destroyed and initialized, and a RecentRepository with it', async () => {
+    it('in memory begins again when it is destroyed and initialized, and a RecentRepository with it', async () => {
       const memory = userSource('sqlite::memory:')
       for (let life = 0; life < 2; life++) {
         await memory.initialize()
@@ -136,13 +136,13 @@ export function describeAttachAgain(context: Context): void {
       }
     })
 
-    it('in a file begins anew with a new file, and a RecentRepository with it', async () => {
+    it('in a file begins again with a new file, and a RecentRepository with it', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'recentn-again-'))
       context.afterwards(async () => rmSync(folder, { recursive: true, force: true }))
       const inside = join(folder, 'inside')
       const source = userSource(`sqlite:${join(inside, 'a.db')}`)
       const repository = new RecentRepository(source)
-      // What can't be opened now can be later: the folder is a file.
+      // A file that can't be opened now can be later: the folder is a file.
       writeFileSync(inside, '')
       await expect(repository.append('a')).rejects.toThrow()
       rmSync(inside)

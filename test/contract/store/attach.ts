@@ -31,7 +31,7 @@ export function describeAttach(context: Context): void {
 
     const order = (id: number) => Object.assign(new UserOrder(), { id, text: `order ${id}` })
 
-    it('works on the same data as a store of its own', async () => {
+    it('works on the same data as a store with its own connections', async () => {
       const group = context.unique()
       await store.groups.append(group, { member: 'm', payload: { a: 1 }, eventId: 'e' })
       await context.store.groups.append(group)
@@ -115,7 +115,7 @@ export function describeAttach(context: Context): void {
       expect(await context.store.groups.get(group)).toBeNull()
     })
 
-    it('within: what cannot go on throws conflict, and the store does not try again', async () => {
+    it('within: a statement that cannot continue throws conflict, and the store does not try again', async () => {
       const [a, b] = [context.unique('a'), context.unique('b')]
       await store.groups.appendMany([{ group: a }, { group: b }])
       let runs = 0
@@ -133,7 +133,7 @@ export function describeAttach(context: Context): void {
         const elsewhere = userSource(context.url, [UserOrder])
         await elsewhere.initialize()
         context.afterwards(() => elsewhere.destroy())
-        // better-sqlite3 waits by blocking the process, where "another process" could then not go on.
+        // better-sqlite3 waits by blocking the process, where "another process" could then not continue.
         await source.query('PRAGMA busy_timeout = 20')
         context.afterwards(() => source.query('PRAGMA busy_timeout = 5000'))
         others.push(elsewhere.transaction((manager) => manager.insert(UserOrder, order(20)).then(() => sleep(200))))
@@ -245,7 +245,7 @@ export function describeAttach(context: Context): void {
       expect(await source.getRepository(UserOrder).countBy({ id: 9000 })).toBe(1)
     })
 
-    it('says that the tables are missing where nobody ran the migrations, and works once they ran', async () => {
+    it('says that the tables are missing where the migrations did not run, and works once they ran', async () => {
       const url = await context.emptyDatabase()
       const empty = userSource(url)
       await empty.initialize()

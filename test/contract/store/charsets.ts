@@ -11,7 +11,7 @@ import { type Context, refusal, userSource } from '../context'
 /** One name of each character set that the driver knows, such as `LATIN1_GERMAN1_CI`. */
 const CHARSETS = [...new Map(Object.keys(Charsets).map((name) => [name.split('_')[0], name])).values()]
 
-/** As SET NAMES takes them; the driver has names of its own for none of these. */
+/** As SET NAMES takes them; the driver has its own names for none of these. */
 const NAMES = [...new Set(CHARSETS.map((name) => name.split('_')[0]?.toLowerCase() as string))]
 
 /** Each of them becomes a quote or a backslash in some charset, or its second byte does. */
@@ -40,7 +40,7 @@ const HARD = [
   '{',
 ]
 
-/** What follows a quote that got through. */
+/** The SQL behind a quote that got through. */
 const ATTACK = ' OR 1=1 -- '
 
 const text = fc
@@ -51,7 +51,7 @@ const name = text.map((part) => `m${part}`).filter((one) => nameFault(one) === n
 
 type Hook = (connection: { query(sql: string): void }) => void
 
-/** What the driver's connections of a DataSource run when they are made. */
+/** Runs the hook for each new connection of the driver. */
 function eachConnection(source: DataSource, hook: Hook): void {
   const { pool } = source.driver as unknown as { pool: { on(event: 'connection', listener: Hook): void } }
   pool.on('connection', hook)

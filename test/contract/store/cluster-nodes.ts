@@ -9,7 +9,7 @@ const BEGIN = 'START TRANSACTION;\n'
 const COMMIT = ';\nCOMMIT'
 const EFFECT = /^(INSERT|UPDATE|DELETE|REPLACE|SET STATEMENT)/
 
-/** What a store does on a server that says it is a node of a Galera cluster; real ones are in test/cluster. */
+/** A store on a server that says it is a node of a Galera cluster; real ones are in test/cluster. */
 export function describeClusterNodes(context: Context): void {
   if (context.engine === 'sqlite') return
   it('a commit that was cut off is looked up for 5 seconds, also on a member that does not answer', async () => {
@@ -112,7 +112,7 @@ export function describeClusterNodes(context: Context): void {
       expect(sent.filter((sql) => sql.includes('DELETE FROM'))).toHaveLength(2)
     })
 
-    it('ids are right where the step between them changes meanwhile', async () => {
+    it('ids are right where the step between them changes in between', async () => {
       const { proxy, store } = await onNode()
       const queue = context.unique()
       await store.queues.put(queue)

@@ -10,7 +10,7 @@ const AT_ONCE_MS = 5000
 const LONG_MS = 60_000
 const HINT = /store\.within\(manager\)/
 
-/** Calls that need a connection of their own, one of each way to it. */
+/** Calls that need their own connection, one of each way to it. */
 function callsOf(store: Store, name: string): Record<string, () => Promise<unknown>> {
   return {
     append: () => store.groups.append(name),
@@ -38,7 +38,7 @@ const waitingCallsOf = (store: Store, name: string) => ({
   changes: () => store.feeds.changes(name, { waitSeconds: 20 }),
 })
 
-/** What waits for a connection is refused in a bounded time, and at once where it can be seen that it waits for itself. */
+/** A call that waits for a connection is refused in a bounded time, and at once where it can be seen that it waits for itself. */
 export function describeConnections(context: Context): void {
   const isSqlite = context.engine === 'sqlite'
 
@@ -105,7 +105,7 @@ export function describeConnections(context: Context): void {
       expect([inUse, waiting]).toEqual([0, 0])
     })
 
-    it('is refused whatever it is, and the transaction goes on', async () => {
+    it('is refused whatever it is, and the transaction continues', async () => {
       const source = await userPool(2)
       const store = await attached(source, { connectionTimeoutSeconds: LONG_MS / 1000 })
       const name = context.unique()
@@ -168,7 +168,7 @@ export function describeConnections(context: Context): void {
       expect(await source.transaction(async () => 'done')).toBe('done')
     })
 
-    it('leaves alone what others have wrapped meanwhile', async () => {
+    it('leaves alone what others have wrapped since', async () => {
       const source = await userPool(3)
       const store = await attached(source)
       const ours = source.manager.transaction
@@ -186,7 +186,7 @@ export function describeConnections(context: Context): void {
   })
 
   describe('a connection', () => {
-    it('is waited for so long and no longer, by every call; and none is lost', async () => {
+    it('is waited for until its time limit, by every call; and none is lost', async () => {
       const source = await userPool(2)
       const store = await attached(source, { connectionTimeoutSeconds: 0.3 })
       const name = context.unique()
@@ -221,7 +221,7 @@ export function describeConnections(context: Context): void {
       await pings
     })
 
-    it('of a store of its own is waited for so long, too', async () => {
+    it('of a store that has its own pool is waited for until its time limit, too', async () => {
       const store = await context.open({ connectionTimeoutSeconds: 0.3, poolSize: 1 })
       const name = context.unique()
       let end: () => void = () => {}
@@ -242,7 +242,7 @@ export function describeConnections(context: Context): void {
     })
 
     it('is waited for no longer while a store is attached', async () => {
-      if (isSqlite) return // which opens a connection of its own, or asks nothing
+      if (isSqlite) return // which opens its own connection, or asks nothing
       const source = await userPool(1)
       const end = await holdAll(source, 1)
       expect((await refusal(attachStore(source, { connectionTimeoutSeconds: 0.2 }))).code).toBe('overloaded')
@@ -251,7 +251,7 @@ export function describeConnections(context: Context): void {
       await store.ping()
     })
 
-    it('that a pool refuses at once is told in the same way', async () => {
+    it('that a pool refuses at once is reported in the same way', async () => {
       if (isSqlite) return // no pool
       const plain = userSource(context.url)
       const source = new DataSource({
@@ -270,7 +270,7 @@ export function describeConnections(context: Context): void {
   })
 
   describe('what runs in the background', () => {
-    it('says that it has no connection, and goes on once there are some', async () => {
+    it('says that it has no connection, and continues once there are some', async () => {
       const source = await userPool(2)
       const told: [string, string][] = []
       const store = await attached(source, {

@@ -3,7 +3,7 @@ import { innerOf } from '../../../src/store/inner'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, eventually, refusal, userSource } from '../context'
 
-/** What callers get for a number that the server answers a write with. */
+/** The error that callers get for a number that the server answers a write with. */
 const CODES: [ErrorCode, number[]][] = [
   ['conflict', [1020, 1205, 1213, 1412, 3101, 3572]],
   ['database_unavailable', [1040, 1047, 1053, 1180, 1203, 1226, 1290, 1836, 1927, 2006, 3032, 3100, 3169, 4031, 9001]],
@@ -197,7 +197,7 @@ export function describeErrorNumbers(context: Context): void {
 
     it('by its limit is database_unavailable', async () => {
       const limit = isMariadb ? 'max_statement_time = 0.1' : 'max_execution_time = 100'
-      // A store of its own: the setting stays on its connection.
+      // Another store: the setting stays on its connection.
       const store = await context.open({ poolSize: 1 })
       const work = store.transaction(async ({ manager }) => {
         await manager.query(`SET SESSION ${limit}`)
@@ -206,7 +206,7 @@ export function describeErrorNumbers(context: Context): void {
       expect((await refusal(work)).code).toBe('database_unavailable')
     })
 
-    it('because somebody killed it is database_unavailable, and the connection is used again', async () => {
+    it('because it was killed is database_unavailable, and the connection is used again', async () => {
       const store = await context.open({ poolSize: 1 })
       const idOf = async () => Number((await store.dataSource.query('SELECT CONNECTION_ID() AS id'))[0].id)
       const id = await idOf()
@@ -242,7 +242,7 @@ export function describeErrorNumbers(context: Context): void {
       await (await context.open({ url })).groups.append(context.unique())
     })
 
-    it('with fewer connections than the pool is database_unavailable by name, and goes on by itself', async () => {
+    it('with fewer connections than the pool is database_unavailable by name, and continues by itself', async () => {
       const { url } = await account(' WITH MAX_USER_CONNECTIONS 2')
       const store = await context.open({ url, sweep: false, publish: false })
       const group = context.unique()

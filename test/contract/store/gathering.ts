@@ -4,7 +4,7 @@ import type { Store } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, eventually, refusal } from '../context'
 
-/** A statement of ours that waits for the next one. */
+/** Our statement that waits for the next one. */
 export const later = async (runner: QueryRunner, sql: string) => ownBehind(runner)?.later(sql)
 
 /** Statements of a transaction that go to the server together, on connections that only the store uses. */

@@ -13,13 +13,13 @@ const ANSWER = "SELECT 'group_replication_group_name' AS Variable_name, 'x' AS V
 const SETTING = 'SESSION group_replication_consistency = '
 const OPTIONS = { sweep: false, publish: false, tick: false } as const
 
-/** What the first member of a group answers of all, or the one at `own`. */
+/** The answer of the first member of a group about all, or the one at `own`. */
 const listed = (states: string[], own = 0) =>
   states
     .map((state, at) => `SELECT ${Number(at === own)} isOwn, '${state}' state, '' role, 'm${at}' address`)
     .join(' UNION ')
 
-/** What a store does on a server that says it is a member of a MySQL group; real ones are in test/cluster. */
+/** A store on a server that says it is a member of a MySQL group; real ones are in test/cluster. */
 export function describeGroupMembers(context: Context): void {
   if (context.engine !== 'mysql') return
 
@@ -76,7 +76,7 @@ export function describeGroupMembers(context: Context): void {
       const sent = proxy.record()
       const { store } = opening(through)
       await eventually(20_000, 'it asks again', () => sent.filter((sql) => sql === MEMBERS).length > 2)
-      // What the first one has begun may still arrive.
+      // The work that the first one has begun may still arrive.
       expect(sent.filter((sql) => sql.startsWith('CREATE'))).toEqual([])
       proxy.rewrite(MEMBERS, listed(then, then.indexOf('ONLINE')))
       expect((await (await store).groups.append('g')).id).toBe(0n)
@@ -94,7 +94,7 @@ export function describeGroupMembers(context: Context): void {
       expect([second.proxy.size > 0, first.proxy.size]).toEqual([true, 0])
     })
 
-    it('says where migrations must run when nobody has run them in time', async () => {
+    it('says where migrations must run when they have not run in time', async () => {
       const { dataSource } = await context.open({ url: (await member(context.url, ['ONLINE', 'ONLINE'], 1)).url })
       await dataSource.query('RENAME TABLE recentn_schema TO kept')
       context.afterwards(() => context.store.dataSource.query('RENAME TABLE kept TO recentn_schema'))

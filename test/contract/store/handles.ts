@@ -58,7 +58,7 @@ export function describeHandles(context: Context): void {
         [1n, undefined],
         [0n, 'ann'],
       ])
-      // What is no item, and no list, is for the call to refuse.
+      // A value that is neither an item nor a list is for the call to refuse.
       for (const items of [7, null, [null], undefined]) {
         const refused = views.appendMany(items as never)
         await expect(refused).rejects.toMatchObject({ code: 'invalid_input' })

@@ -2,7 +2,7 @@ import type { QueryRunner } from 'typeorm'
 import type { Context } from '../context'
 import { later } from './gathering'
 
-/** What others do on a connection of the store's own that they have got by TypeORM's `connect()`. */
+/** Foreign statements on one of the store's connections that others got by TypeORM's `connect()`. */
 export function describeHeldConnections(context: Context): void {
   if (context.engine === 'sqlite') return
 

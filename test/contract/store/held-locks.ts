@@ -14,7 +14,7 @@ interface Case {
   title: string
   /** A name for the case, with what has to be there before. */
   made(store: Store, name: string): Promise<unknown>
-  /** What the open transaction does. */
+  /** The work of the open transaction. */
   holds(tx: Calls, name: string): Promise<unknown>
   /** Needs a lock of it. */
   waits(store: Store, name: string): Promise<unknown>
@@ -129,7 +129,7 @@ export function describeHeldLocks(context: Context): void {
     expect((await timed(stuck)).ms).toBeLessThan(soonMs(ONCE_MS))
   })
 
-  it('what keeps all writes waiting keeps no reads waiting, which have connections of their own', async () => {
+  it('a lock that keeps all writes waiting keeps no reads waiting, which have their own connections', async () => {
     const store = await context.open({ poolSize: 10 })
     const group = context.unique()
     await store.groups.append(group)

@@ -1,7 +1,7 @@
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, eventually, refusal, sleep } from '../context'
 
-/** What a store asks its database while nothing happens. */
+/** The statements of an idle store. */
 export function describeIdleStore(context: Context): void {
   if (context.engine === 'sqlite') return
 

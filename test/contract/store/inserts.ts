@@ -39,7 +39,7 @@ export function describeInserts(context: Context): void {
   afterAll(() => user?.destroy())
 
   const ways: [string, (work: (session: Session) => Promise<unknown>) => Promise<unknown>][] = [
-    ['in a transaction of its own', (work) => work(sessionOf(context.store.dataSource))],
+    ['in its own transaction', (work) => work(sessionOf(context.store.dataSource))],
     ["in the store's transaction", (work) => context.store.dataSource.transaction((inner) => work(sessionOf(inner)))],
     ["in the user's transaction", (work) => user.transaction((inner) => work(sessionOf(inner)))],
   ]

@@ -47,7 +47,7 @@ export function describeInsideTransactions(context: Context): void {
       expect(runs).toBe(2)
       for (let n = 0; n < 3; n++) await store.transaction((tx) => tx.groups.append(`${group}other`))
       expect(await groups().recent(group)).toMatchObject({ totalAppended: 1n, items: [{ member: 'run 2' }] })
-      // What was left open would still have the lock.
+      // A transaction that was left open would still have the lock.
       expect((await groups().append(group)).id).toBe(1n)
     })
 
@@ -108,24 +108,27 @@ export function describeInsideTransactions(context: Context): void {
   describe('inside a transaction', () => {
     beforeAll(() => query('CREATE TABLE inside_notes (note varchar(100) NOT NULL PRIMARY KEY, v integer NOT NULL)'))
 
-    it.each(['store.transaction', 'store.within'])('operations begun at once get ids of their own: %s', async (way) => {
-      const group = context.unique()
-      const work = ({ groups: inner }: Pick<Transaction, 'groups'>) =>
-        Promise.all([
-          ...Array.from({ length: 6 }, (_, n) => inner.append(group, { member: `m${n}` })),
-          inner.appendMany([{ group }, { group }]).then(([item]) => item),
-        ])
-      const { store } = context
-      const items =
-        way === 'store.within'
-          ? await store.dataSource.transaction((manager) => work(store.within(manager)))
-          : await store.transaction(work)
-      expect(items.map((item) => item?.id)).toEqual([0n, 1n, 2n, 3n, 4n, 5n, 6n])
-      const recent = await groups().recent(group)
-      expect(idsOf(recent)).toEqual(down(7, 8))
-      expect(membersOf(recent).slice(2)).toEqual(['m5', 'm4', 'm3', 'm2', 'm1', 'm0'])
-      expectSound(recent)
-    })
+    it.each(['store.transaction', 'store.within'])(
+      'operations begun at once each get their own ids: %s',
+      async (way) => {
+        const group = context.unique()
+        const work = ({ groups: inner }: Pick<Transaction, 'groups'>) =>
+          Promise.all([
+            ...Array.from({ length: 6 }, (_, n) => inner.append(group, { member: `m${n}` })),
+            inner.appendMany([{ group }, { group }]).then(([item]) => item),
+          ])
+        const { store } = context
+        const items =
+          way === 'store.within'
+            ? await store.dataSource.transaction((manager) => work(store.within(manager)))
+            : await store.transaction(work)
+        expect(items.map((item) => item?.id)).toEqual([0n, 1n, 2n, 3n, 4n, 5n, 6n])
+        const recent = await groups().recent(group)
+        expect(idsOf(recent)).toEqual(down(7, 8))
+        expect(membersOf(recent).slice(2)).toEqual(['m5', 'm4', 'm3', 'm2', 'm1', 'm0'])
+        expectSound(recent)
+      },
+    )
 
     it('operations of two handles on it take turns too', async () => {
       const group = context.unique()
@@ -136,7 +139,7 @@ export function describeInsideTransactions(context: Context): void {
       expect(idsOf(await groups().recent(group))).toEqual(down(7, 8))
     })
 
-    // In SQLite a transaction has the only write lock: nobody can be in its way.
+    // In SQLite a transaction has the only write lock: no other can be in its way.
     if (context.engine !== 'sqlite') describeConflicts()
 
     it('a failure while a transaction that was begun inside is open rolls all of it back', async () => {
@@ -228,7 +231,7 @@ export function describeInsideTransactions(context: Context): void {
       await context.store.policies.put(group, { capacity: 2, mode: 'history' })
       context.afterwards(() => context.store.policies.drop(group))
       await groups().append(group)
-      // Another process, as it were: it has read the older policy, and is not told of the newer one.
+      // Another process, as it were: it has read the older policy, and does not learn of the newer one.
       const store = await context.open()
       await store.groups.recent(group)
       const source = userSource(context.url)

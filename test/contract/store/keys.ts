@@ -84,13 +84,13 @@ export function describeKeys(context: Context): void {
       expect(JSON.stringify(seen)).not.toMatch(/hash|secret|rk_/i)
     })
 
-    it('are good for nothing once revoked: here at once, elsewhere within 5 seconds', async () => {
+    it('are refused once revoked: here at once, elsewhere within 5 seconds', async () => {
       const { key, id } = await keys().create({ label: 'l', scopes: ['read'] })
       const other = await context.open()
       for (const store of [context.store, other]) expect(await store.keys.verify(key)).toMatchObject({ id })
       expect(await keys().revoke(id)).toBe(true)
       expect(await keys().verify(key)).toBeNull()
-      await eventually(5000, 'the revocation is obeyed', async () => (await other.keys.verify(key)) === null)
+      await eventually(5000, 'the revocation applies', async () => (await other.keys.verify(key)) === null)
       const { revoked_at_ms: first } = await rowOf(context.store, id)
       context.clock.offsetMs += 1000
       expect(await other.keys.revoke(id)).toBe(true)
@@ -121,7 +121,7 @@ export function describeKeys(context: Context): void {
       expect([innerOf(store).keys.known(), innerOf(other).keys.known()]).toEqual([false, false])
       const { id } = await store.keys.create({ label: 'l', scopes: ['read'] })
       expect([innerOf(store).keys.known(), await innerOf(store).keys.exist()]).toEqual([true, true])
-      // Who only asks what is known hears of it too.
+      // A caller that only asks what is known hears of it too.
       await eventually(4000, 'it is seen elsewhere', async () => innerOf(other).keys.known() === true)
       await store.keys.revoke(id)
       expect(await innerOf(await context.open({ url })).keys.exist()).toBe(true)
@@ -136,7 +136,7 @@ export function describeKeys(context: Context): void {
       await store.keys.verify(key)
       await eventually(5000, 'the use is written', async () => (await lastUsed()) !== null)
       const first = await lastUsed()
-      // Whoever does not know of it asks, and finds that it was written just now.
+      // A store that does not know of it asks, and finds that it was written just now.
       const other = await context.open()
       await other.keys.verify(key)
       await other.close()

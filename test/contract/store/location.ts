@@ -11,14 +11,14 @@ export function describeLocation(context: Context): void {
   const databaseOf = (url: string) => new URL(url).pathname.slice(1)
 
   describe('the location of a store', () => {
-    it('is that of its own URL', () => {
+    it('is that of its URL', () => {
       const { location } = context.store
       if (isSqlite) expect(location).toBe(`${context.url.replace('sqlite:', '')} (SQLite)`)
       else expect(location).toBe(context.url.replace(/\/\/.*@/, '//'))
     })
 
-    it('is where an attached DataSource is connected, however that was told to it', async () => {
-      if (isSqlite) return // a file has one way to be told
+    it('is where an attached DataSource is connected, however that was given to it', async () => {
+      if (isSqlite) return // a file has one way to be given
       const { hostname: host, port, username, password } = new URL(context.url)
       const database = databaseOf(context.url)
       const parts = { host, port: Number(port), username, password, database }

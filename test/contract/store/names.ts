@@ -90,7 +90,7 @@ export function describeNames(context: Context): void {
       })
     })
 
-    it('a table of migrations that somebody else keeps is not shared', async () => {
+    it('a table of migrations of another library is not shared', async () => {
       const user = await emptyUser()
       const url = urlOf(user)
       await user.query('CREATE TABLE recentn_migrations (id integer PRIMARY KEY, timestamp bigint, name varchar(100))')
@@ -104,7 +104,7 @@ export function describeNames(context: Context): void {
     })
 
     if (isSqlite) {
-      it('an index of the user with the name of one of ours is in the way, and so is a table', async () => {
+      it('an index of the user with the name of one of our indexes is in the way, and so is a table', async () => {
         const user = await emptyUser()
         await user.query('CREATE TABLE mine (a integer)')
         await user.query('CREATE INDEX Recentn_Items_Member ON mine (a)')
@@ -124,7 +124,7 @@ export function describeNames(context: Context): void {
       await user.query('CREATE TABLE sequences (name varchar(20), next_val bigint)')
       await user.query('CREATE TABLE polls (id integer)')
       await user.runMigrations()
-      // The user has replaced one of ours.
+      // The user has replaced one of our indexes.
       await user.query('DROP TABLE recentn_polls')
       await user.query(USERS.recentn_polls)
       await user.query('DROP TABLE recentn_poll_claims')
@@ -134,7 +134,7 @@ export function describeNames(context: Context): void {
       expect(await tablesOf(user)).toEqual(left)
     })
 
-    it('a migration that was cut off goes on, and so does an undo', async () => {
+    it('a migration that was cut off continues, and so does an undo', async () => {
       const url = await context.emptyDatabase()
       const store = await openStore({ url, sweep: false, publish: false })
       await store.dataSource.query('DELETE FROM recentn_schema')

@@ -155,7 +155,7 @@ function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
   }
 }
 
-/** Options that are none, or that nobody knows, are refused as bad input by every call, and nothing is done. */
+/** Options that are none, or unknown, are refused as bad input by every call, and nothing is done. */
 export function describeOptions(context: Context): void {
   const unknown = { sweeep: true }
 

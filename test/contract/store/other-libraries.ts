@@ -98,7 +98,7 @@ export function describeOtherLibraries(context: Context): void {
       })
     })
 
-    it('an operation whose error is caught stores nothing, and the transaction goes on', async () => {
+    it('an operation whose error is caught stores nothing, and the transaction continues', async () => {
       const [name, other] = [context.unique(), context.unique('other')]
       await context.store.queues.put(name)
       await inTransaction(async (tx) => {

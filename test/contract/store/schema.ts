@@ -51,7 +51,7 @@ export function describeSchema(context: Context): void {
       await store.close()
     })
 
-    it('says which row it lacks where somebody has emptied the tables, and makes it again', async () => {
+    it('says which row it lacks where the tables were emptied, and makes it again', async () => {
       const url = await context.emptyDatabase()
       const store = await openStore({ url, sweep: false })
       context.afterwards(() => store.close())
@@ -104,7 +104,7 @@ export function describeSchema(context: Context): void {
       await store.close()
     })
 
-    it('of version 1 gets the columns and tables that were added since, and keeps what it has; a migration that was cut off goes on', async () => {
+    it('of version 1 gets the columns and tables that were added since, and keeps what it has; a migration that was cut off continues', async () => {
       const url = await context.emptyDatabase()
       const store = await openStore({ url, sweep: false, publish: false })
       const { dataSource, queues } = store

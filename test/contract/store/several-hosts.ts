@@ -7,7 +7,7 @@ import { moment, stopwatch } from '../../support/timing'
 import { type Context, eventually, refusal } from '../context'
 
 const PASSING = ['database_unavailable', 'outcome_unknown', 'conflict', 'overloaded']
-/** What hangs takes longer, on the busiest machine too. `npm run faults` measures. */
+/** A call that hangs takes longer, on the busiest machine too. `npm run faults` measures. */
 const HANGS_MS = 30_000
 const CALLERS = 8
 const READ_ONLY = "SELECT 'read_only' AS Variable_name, 'ON' AS Value"

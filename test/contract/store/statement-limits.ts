@@ -47,14 +47,14 @@ export function describeStatementLimits(context: Context): void {
           async (tx) => {
             await tx.manager.query('SELECT 1')
             proxy.stall()
-            // From the beginning of its own statement.
+            // From where its statement begins.
             await expect(store.dataSource.query('SELECT 1')).rejects.toThrow('no answer within 1 s')
             await tx.groups.append(group)
           },
           { retries: 0 },
         ),
       )
-      // Of a connection that is closed, and not after a limit of its own; at the COMMIT it would be in doubt.
+      // For a connection that is closed, and not after its own limit; at the COMMIT it would be in doubt.
       expect([error.code, error.message]).toEqual(['database_unavailable', expect.stringContaining('closed state')])
     }, 120_000)
 
@@ -221,7 +221,7 @@ export function describeStatementLimits(context: Context): void {
     }, 60_000)
   })
 
-  it('a clock that is set back keeps nobody waiting', async () => {
+  it('a clock that is set back keeps no statement waiting', async () => {
     const { proxy, url } = await proxied()
     const store = await context.open({ url })
     const group = context.unique()

@@ -1,4 +1,4 @@
-/** What the suites of transactions share: the ways to run one, one that is rolled back, and a user's own table. */
+/** Shared by the suites of transactions: the ways to run one, one that is rolled back, and a user's own table. */
 import type { Store, Transaction } from '../../../src/index'
 import type { Context } from '../context'
 

@@ -95,7 +95,7 @@ export function describeTransactions(context: Context): void {
       expect((await new RecentRepository(dataSource).append(group)).id).toBe(1n)
     })
 
-    it('go on after an input that was refused and caught', async () => {
+    it('continue after an input that was refused and caught', async () => {
       const group = context.unique()
       await context.store.transaction(async (tx) => {
         await tx.groups.put(group, { mode: 'distinct' })
@@ -138,7 +138,7 @@ export function describeTransactions(context: Context): void {
       )
     })
 
-    it('nest: within the manager of a transaction of ours, and in a savepoint of TypeORM', async () => {
+    it('nest: within the manager of our transaction, and in a savepoint of TypeORM', async () => {
       const group = context.unique()
       await context.store.transaction(async (tx) => {
         await tx.groups.append(group, { payload: 'outer' })
