@@ -1,4 +1,4 @@
-/** The command line as a process of its own. */
+/** The command line as a separate process. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, start, temporaryFolder } from './support'

@@ -95,7 +95,7 @@ describe.each(['sqlite' as const, ...served])('recentn migrate and doctor on %s'
 })
 
 describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) => {
-  it('names dead messages, entries that nobody publishes, and consumers that are far behind', async () => {
+  it('names dead messages, entries without a publisher, and consumers that are far behind', async () => {
     const database = await freshDatabase(engine)
     // Its clock is two hours behind, so that what it writes is old for all others.
     const store = await openStore({ url: database.url, sweep: false, publish: false, clockOffsetMs: () => -7_200_000 })
@@ -227,7 +227,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       ]
       checks.push('locks', 'connections', 'cluster', 'queues', 'schedules', 'feeds', 'door')
       expect(states.map(([check]: string[]) => check)).toEqual(checks)
-      // What a test server is set to is not ours to judge, and others may be using it.
+      // The settings of a test server are not ours to judge, and others may be using it.
       expect(states.filter(([, state]: string[]) => state === 'wrong' || state === 'unknown')).toEqual([])
 
       const holder = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') })

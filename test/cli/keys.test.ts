@@ -1,4 +1,4 @@
-/** `recentn keys` as a process of its own. */
+/** `recentn keys` as a separate process. */
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open'
 import { run, temporaryFolder } from './support'

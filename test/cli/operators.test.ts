@@ -70,7 +70,7 @@ describe('--json', () => {
 })
 
 describe('for people', () => {
-  test('a list is a table, and says how to go on', async () => {
+  test('a list is a table, and says how to continue', async () => {
     const [queues, first] = await Promise.all([
       onDatabase('queues', 'list'),
       onServer('queues', 'list', '--limit', '1'),
@@ -195,7 +195,7 @@ test('a feed is dropped once, after a question', async () => {
   expect(again).toMatchObject({ code: 3, stderr: 'recentn: There is no such feed\n' })
 })
 
-test('RECENTN_URL stands for --url, and --database-url goes before it', async () => {
+test('RECENTN_URL replaces --url, and --database-url goes before it', async () => {
   const env = { RECENTN_URL: server().url, RECENTN_KEY: admin }
   expect(await run(['queues', 'get', 'mail'], { env })).toMatchObject({ code: 0, stderr: '' })
   const elsewhere = { ...env, RECENTN_URL: 'http://127.0.0.1:2' }

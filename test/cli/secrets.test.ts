@@ -27,7 +27,7 @@ afterAll(() => {
   folder.remove()
 })
 
-/** What a command wrote, run in this process. */
+/** The output of a command, run in this process. */
 async function written(args: readonly string[]): Promise<string> {
   const texts: string[] = []
   const write = (text: unknown) => texts.push(String(text)) > 0
@@ -62,7 +62,7 @@ const leaves = (command: Command, path: string[] = []): Walked[] =>
   command.commands.length === 0
     ? [{ path, command }]
     : command.commands.flatMap((inner) => leaves(inner, [...path, inner.name()]))
-// A server goes on: processes of their own, below.
+// A server continues: separate processes, below.
 const commands = leaves(program()).filter(({ path }) => path[0] !== 'serve')
 
 test.each(commands.map((walked) => [walked.path.join(' '), walked] as const))('%s', async (_, { path, command }) => {

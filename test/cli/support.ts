@@ -1,4 +1,4 @@
-/** What the tests of the command line share: running it. */
+/** Shared by the tests of the command line: running it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -18,7 +18,7 @@ test.each([
   expect(versions.map((version) => nodeFault(version) !== null)).toEqual(versions.map(() => isFault))
 })
 
-test('a driver that Node 24 may abort with is told from others by what its compiled part calls', () => {
+test('a driver that Node 24 may abort with is recognized by what its compiled part calls', () => {
   const place = join(folder, 'better-sqlite3')
   mkdirSync(join(place, 'build', 'Release'), { recursive: true })
   writeFileSync(join(place, 'package.json'), '{}')

@@ -89,7 +89,7 @@ test('gives again what a handler has thrown for, and what does not fit the schem
   expect(errors.slice(0, 2)).toEqual(['once more ann', 'The value of "bob" does not fit the schema: born: Inval bob'])
   expect(await cursor()).toBe(1n)
   await feeds().put(feed, 'bob', { born: 1980 })
-  await eventually(LONG_MS, 'it goes on', () => given.length === 3)
+  await eventually(LONG_MS, 'it continues', () => given.length === 3)
   expect(given).toEqual([1970, 1970, 1980])
 })
 

@@ -67,7 +67,7 @@ describe('The types of the library that the client takes and gives', () => {
   })
 })
 
-/** What the compiler says of the comparison. */
+/** The compiler's errors about the comparison. */
 function compared(of: object): Promise<string> {
   const comparison = `import type { Difference } from '${join(ROOT, 'test/client/support/compared')}'
 ${typesOf(of)}

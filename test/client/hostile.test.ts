@@ -1,4 +1,4 @@
-/** A server that is not recentn, or that somebody else has taken over: what is sent stays there, and memory is bounded. */
+/** A server that is not recentn, or that an attacker has taken over: what is sent stays there, and memory is bounded. */
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createClient } from '../../src/client'

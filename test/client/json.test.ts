@@ -38,7 +38,7 @@ test('queues, messages and entries', async () => {
   const [message] = await queues.receive('q')
   expect(sent(message)).toMatchObject({ id: String(message?.id), sentAt: message?.sentAt.toISOString() })
   await feeds.put('f', 'k', 1)
-  // Published by now, so that both reads find the same entry.
+  // Published already, so that both reads find the same entry.
   await feeds.changes('f', { after: 0n, waitSeconds: 20 })
   expect(sent(await feeds.get('f', 'k'))).toEqual(await get('/feeds/f/entries/k'))
   expect(sent(await feeds.cursor('f', 'c'))).toEqual(await get('/feeds/f/consumers/c'))

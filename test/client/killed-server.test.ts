@@ -40,7 +40,7 @@ test('a worker: claims that cannot be kept are lost, and when the server is back
   expect([handled.size, most.ofOne]).toEqual([100, 1])
 }, 180_000)
 
-test('a consumer: goes on where it was when the server is back', async () => {
+test('a consumer: continues where it was when the server is back', async () => {
   const users = server.client.feed('users')
   const written = async (key: string) => {
     await users.put(key, 1)
@@ -57,7 +57,7 @@ test('a consumer: goes on where it was when the server is back', async () => {
   await eventually(LONG_MS, 'it is reported', () => errors.length > 0)
   await server.start()
   await written('b')
-  await eventually(LONG_MS, 'it goes on', () => given.length === 2)
+  await eventually(LONG_MS, 'it continues', () => given.length === 2)
   await loop.stop()
   expect([given, new Set(errors)]).toEqual([['a', 'b'], new Set(['unreachable'])])
 }, 180_000)

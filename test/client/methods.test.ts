@@ -1,4 +1,4 @@
-/** What every method returns, against the app of the process. Together the methods use every route of the document. */
+/** The results of every method, against the app of the process. Together the methods use every route of the document. */
 import { type Client, createClient, RecentnError } from '../../src/client'
 import { createApp, messagesOf } from '../../src/http/process/app'
 import type { Store } from '../../src/store/types'

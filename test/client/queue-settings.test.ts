@@ -1,4 +1,4 @@
-/** What the client changes of queues, and what it says of queues that are not there. */
+/** The client's changes of queues, and its answers about queues that are not there. */
 import { createClient } from '../../src/client'
 import { createApp, messagesOf } from '../../src/http/process/app'
 import { memoryStore, serving } from '../http/support/client'

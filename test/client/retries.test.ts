@@ -9,7 +9,7 @@ import { type Deed, type Flaky, flakyBefore } from './support/flaky'
 let store: Store
 let flaky: Flaky
 let client: Client
-/** Each test has its own queue, because claims of other tests expire meanwhile. */
+/** Each test has its own queue, because claims of other tests expire in between. */
 let queue: string
 
 beforeAll(async () => {
@@ -188,7 +188,7 @@ describe('attempts', () => {
     expect(flaky.came).toHaveLength(1)
   })
 
-  test('find nobody: unreachable', async () => {
+  test('find no server: unreachable', async () => {
     const { groups } = createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0 })
     const refused = groups.get('g')
     await expect(refused).rejects.toMatchObject({ code: 'unreachable', status: 503 })

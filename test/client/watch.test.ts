@@ -73,7 +73,7 @@ const until = (watch: Watching, ...events: string[]) =>
     expect(watch.told).toEqual(events),
   )
 
-test('goes on over a server that is restarted, without missing or repeating an item', async () => {
+test('continues over a server that is restarted, without missing or repeating an item', async () => {
   const group = fresh()
   await store.groups.append(group)
   const watch = watching(group)
@@ -101,7 +101,7 @@ test('misses nothing of a group that existed, if it was cut before its first eve
   await until(watch, '+1')
 })
 
-test('tells all of a group that was not there and has come meanwhile', async () => {
+test('gives all of a group that was not there and has come since', async () => {
   const group = fresh()
   const watch = watching(group)
   await watch.ready
@@ -159,7 +159,7 @@ test('notices that nothing comes any more', async () => {
   await store.groups.append(group)
   const watch = watching(group, { idleSeconds: 2 })
   await watch.ready
-  // Heartbeats come: it goes on for longer than it would without them.
+  // Heartbeats come: it continues for longer than it would without them.
   await new Promise((resolve) => setTimeout(resolve, 2500))
   expect(watch.errors).toEqual([])
   flaky.will('pass')
@@ -196,7 +196,7 @@ test('ends quietly with the signal, and when it is left, whatever it waits for; 
   await start()
 })
 
-test('goes on over a process that starts again on its file', async () => {
+test('continues over a process that starts again on its file', async () => {
   const { mkdtempSync, rmSync } = await import('node:fs')
   const { join } = await import('node:path')
   const folder = mkdtempSync(join((await import('node:os')).tmpdir(), 'recentn-watch-'))

@@ -129,7 +129,7 @@ test('extends the claim of a handler that takes longer, and the message stays it
   expect([other.most.handlers, first.most.ofOne]).toEqual([0, 1])
 })
 
-test('a handler whose claim is lost is told so, and what it comes to is not recorded', async () => {
+test('a handler whose claim is lost learns it, and its result is not recorded', async () => {
   await sendNumbers(1)
   const [begun, lost] = [moment(), moment()]
   const done: unknown[] = []

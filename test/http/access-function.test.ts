@@ -1,4 +1,4 @@
-/** What the answers of an `access` function allow, and for how long. */
+/** The rights that the answers of an `access` function give, and for how long. */
 import express, { type Request } from 'express'
 import { type AccessFunction, RecentnError, type RequestSubjects, type Store } from '../../src'
 import type { AccessAnswer } from '../../src/http/access'

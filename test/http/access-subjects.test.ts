@@ -1,4 +1,4 @@
-/** What an `access` function is told of a request: of every route, by every way to say a name. */
+/** The facts of a request that an `access` function gets: of every route, by every way to say a name. */
 import type { Request } from 'express'
 import type { RequestSubjects } from '../../src'
 import { SCOPES } from '../../src/fields/keys'
@@ -9,7 +9,7 @@ import { mounted } from './support/mounting'
 
 type Told = [scope: string, operation: string, subjects: Record<string, string[]>]
 
-/** What is not empty, the prefixes with a star. */
+/** The lists that are not empty, the prefixes with a star. */
 function shortOf(subjects: RequestSubjects): Record<string, string[]> {
   const short: Record<string, string[]> = {}
   for (const kind of KINDS) {
@@ -20,7 +20,7 @@ function shortOf(subjects: RequestSubjects): Record<string, string[]> {
   return short
 }
 
-describe('an access function is told', () => {
+describe('an access function gets', () => {
   const told: Told[] = []
   let client: Client
   beforeAll(async () => {
@@ -180,7 +180,7 @@ describe('an access function is told', () => {
     expect(storeRoutes.map(({ id }) => id).filter((id) => !tried.has(id))).toEqual([])
   })
 
-  test('of who asks what they may do: once for each scope, and of nothing', async () => {
+  test('of a request for its own scopes: once for each scope, and no names', async () => {
     expect((await client.get('/v1/access')).json).toEqual({ scopes: [], prefix: null })
     expect(told).toEqual(SCOPES.map((scope) => [scope, 'getAccess', {}]))
   })

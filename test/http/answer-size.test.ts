@@ -1,4 +1,4 @@
-/** What an answer may be at the most, by what it takes as JSON: names, errors and what is escaped count, not payloads alone. */
+/** The largest answer, in bytes of JSON: names, errors and escapes count, not payloads alone. */
 import type { Store } from '../../src/store/types'
 import { type Client, startApp } from './support/client'
 

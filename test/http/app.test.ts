@@ -42,7 +42,7 @@ describe('the guard against DNS rebinding', () => {
     expect((await send(server.url, 'GET', '/livez', { headers: { Host: here(host) } })).status).toBe(403)
   })
 
-  test.each(['localhost', '127.0.0.1', '[::1]'])('takes the Origin of its own pages at %s', async (name) => {
+  test.each(['localhost', '127.0.0.1', '[::1]'])('takes the Origin of its pages at %s', async (name) => {
     const host = here(`${name}:PORT`)
     expect((await get({ Host: host, Origin: `http://${host}` })).status).toBe(200)
   })
@@ -279,7 +279,7 @@ describe('what is no HTTP request', () => {
       'invalid_input',
     ],
     [
-      'an expectation that nobody knows',
+      'an unknown expectation',
       'GET /livez HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\nConnection: close\r\n\r\n',
       417,
       undefined,

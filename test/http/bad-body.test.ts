@@ -81,7 +81,7 @@ describe('a body', () => {
     expect(json).toMatchObject({ payload: 2.5, member: 'b' })
   })
 
-  test('may be 1 MiB long and no longer; this comes before all else', async () => {
+  test('may be 1 MiB long and no longer; this comes before all other faults', async () => {
     const path = `/v1/groups/${fresh()}/items`
     const padded = (length: number) => `{${' '.repeat(length - 2)}}`
     expect((await server.request('POST', path, { body: padded(1024 ** 2) })).status).toBe(201)
@@ -93,7 +93,7 @@ describe('a body', () => {
   test.each([
     ['declared', 'Content-Length: 104857600', ['', '', '']],
     ['in chunks', 'Transfer-Encoding: chunked', ['100000\r\n', '\r\n', '0\r\n\r\n']],
-  ] as const)('of 100 MB, %s, is 413 and grows no memory; the connection goes on', async (_how, header, frame) => {
+  ] as const)('of 100 MB, %s, is 413 and grows no memory; the connection stays open', async (_how, header, frame) => {
     const before = process.memoryUsage().rss
     const { hostname, port } = new URL(server.url)
     const socket = connect(Number(port), hostname)

@@ -8,7 +8,7 @@ function read(bytes: Buffer): Promise<JsonBody | null> {
   return readJsonBody({ headers, body: bytes } as unknown as IncomingMessage, 1000)
 }
 
-/** What a strict decoder of UTF-8 makes of the bytes; null when they are none. */
+/** The bytes as a strict decoder of UTF-8 reads them; null when they are none. */
 function decoded(bytes: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

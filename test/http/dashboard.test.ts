@@ -28,7 +28,7 @@ describe.each(FILES)('%s', (path, type, part) => {
     })
   })
 
-  test('is not sent again to who has it', async () => {
+  test('is not sent again to a browser that has it', async () => {
     const { url } = await startApp()
     const { headers } = await send(url, 'GET', path, {})
     const etag = String(headers.etag)
@@ -40,7 +40,7 @@ describe.each(FILES)('%s', (path, type, part) => {
     expect(other.status).toBe(200)
   })
 
-  test('is compressed where that is accepted, under a tag of its own', async () => {
+  test('is compressed where that is accepted, under another tag', async () => {
     const { url } = await startApp()
     const plain = await send(url, 'GET', path, { headers: { 'Accept-Encoding': 'gzip;q=0, br' } })
     expect(plain.headers['content-encoding']).toBeUndefined()

@@ -1,4 +1,4 @@
-/** What the routes and the metrics tell of messages that died and are in a dead-letter queue. */
+/** Messages that died and are in a dead-letter queue, by the routes and the metrics. */
 import { createMetrics } from '../../src/index'
 import { fresh, memoryStore, startApp } from './support/client'
 import { amountOf, parsedMetrics } from './support/exposition'
@@ -48,7 +48,7 @@ test('the metrics count dead letters as dead, and not as what waits', async () =
 describe.each(served)('keys on %s', (engine) => {
   const guarded = useGuarded(engine)
 
-  test('with a prefix are told where a dead letter died only when that is within', async () => {
+  test('with a prefix see where a dead letter died only when that is within', async () => {
     const { queues } = guarded.store
     await queues.put('in:letters')
     const ids: bigint[] = []

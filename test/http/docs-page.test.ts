@@ -1,4 +1,4 @@
-/** The reference page at `/docs`: what is served, how it is kept, and to whom. */
+/** The reference page at `/docs`: what is served, how it is kept, and for which clients. */
 import { gunzipSync } from 'node:zlib'
 import express from 'express'
 import { createRouter } from '../../src/http/router'
@@ -32,7 +32,7 @@ describe.each(FILES)('%s', (path, type, text) => {
     expect(headers['x-content-type-options']).toBe('nosniff')
   })
 
-  test('is compressed for who takes that, and the same', async () => {
+  test('is compressed for a browser that takes that, and the same', async () => {
     const plain = await (await fetch(server.url + path, { headers: { 'Accept-Encoding': 'identity' } })).text()
     const raw = await rawBytes(path, 'gzip')
     expect(raw.headers['content-encoding']).toBe('gzip')
@@ -40,7 +40,7 @@ describe.each(FILES)('%s', (path, type, text) => {
     expect(raw.headers.vary).toContain('Accept-Encoding')
   })
 
-  test('has a tag: 304 for who has it, and another one where it is compressed', async () => {
+  test('has a tag: 304 for a browser that has it, and another one where it is compressed', async () => {
     const { headers } = await send(server.url, 'GET', path, {})
     const same = await send(server.url, 'GET', path, { headers: { 'If-None-Match': String(headers.etag) } })
     expect([same.status, same.text, same.headers.etag]).toEqual([304, '', headers.etag])
@@ -70,7 +70,7 @@ async function rawBytes(path: string, encoding: string) {
   })
 }
 
-test('names nothing that is not served, and nobody else', async () => {
+test('names nothing that is not served, and no other site', async () => {
   const { text } = await send(server.url, 'GET', '/docs', {})
   const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name]) => name as string)
   expect(named).toContain('openapi.json')

@@ -22,7 +22,7 @@ test('with RECENTN_DRAIN_SECONDS it serves on, not ready, and closes connections
   expect([notReady.status, notReady.json.code]).toEqual([503, 'draining'])
   expect(notReady.headers['retry-after']).toBeDefined()
   expect((await client.get('/livez')).status).toBe(200)
-  // Still open to who did not notice, on new connections too; streams go on.
+  // Still open to clients that did not notice, on new connections too; streams continue.
   const answer = await client.post('/v1/groups/g/items', { member: 'late' })
   expect([answer.status, answer.headers.connection]).toEqual([201, 'close'])
   await stream.until(1)
@@ -33,7 +33,7 @@ test('with RECENTN_DRAIN_SECONDS it serves on, not ready, and closes connections
   await expect(send(server.url, 'GET', '/livez', {})).rejects.toThrow()
 })
 
-test('the draining lasts as long as it is told', async () => {
+test('the draining lasts as long as the setting says', async () => {
   const server = await startServer({ RECENTN_DRAIN_SECONDS: '2', RECENTN_LOG_FORMAT: 'json' })
   const began = performance.now()
   expect(await server.stop()).toEqual({ code: 0, signal: null })

@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = await startApp()
 })
 
-/** What the `type` of an answer leads to, as a reference relative to the request. */
+/** The target of the `type` of an answer, as a reference relative to the request. */
 async function entryOf(url: string, path: string): Promise<[number, boolean]> {
   const answer = await send(url, 'GET', path, {})
   const type = new URL(String(answer.json.type), url + path)

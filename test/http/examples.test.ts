@@ -9,7 +9,7 @@ import { type Answer, type Client, clientOf, memoryStore, send, serving } from '
 import { document, schemaFault } from './support/documented'
 
 interface Case {
-  /** Brings the store into the state. What it gives stands for examples that only the store can make: ids and handles. */
+  /** Brings the store into the state. Gives the values of examples that only the store can make: ids and handles. */
   given?(store: Store): Promise<Record<string, unknown> | undefined>
   /** Optional parameters that can't be given together with the others. */
   without?: string[]
@@ -172,7 +172,7 @@ interface Parameter {
   in: string
   required: boolean
   schema: { default?: unknown; examples?: unknown[] }
-  /** What a page prefills. */
+  /** The values that a page prefills. */
   example?: unknown
 }
 interface Operation {
@@ -224,7 +224,7 @@ function bodyOf(example: unknown, own: Record<string, unknown>): unknown {
   return { ...(example as object), ...Object.fromEntries(made) }
 }
 
-/** What of a value must be as in the example: its fields, and of which type each is. */
+/** The parts of a value that must be as in the example: its fields, and the type of each. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return [...new Set(value.map((each) => JSON.stringify(shapeOf(each))))].sort()
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value
@@ -282,7 +282,7 @@ test.each(rows.filter((row) => !isStream(row)))('$id: $status', async ({ id, sta
   const parameters = operation.parameters ?? []
   const json = bodyOf(operation.requestBody?.content['application/json'].example, own)
   const sent = json === undefined ? {} : { json }
-  // What changes nothing is asked with each of the optional parameters alone as well.
+  // A route that changes nothing is asked with each of the optional parameters alone as well.
   if (method === 'get') {
     for (const { name } of parameters.filter((each) => each.in === 'query' && !each.required)) {
       const alone = parameters.filter((each) => each.required || each.name === name)

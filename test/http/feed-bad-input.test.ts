@@ -113,7 +113,7 @@ describe('every fault is named at once', () => {
     for (const cursor of [0, 1, '', '-1', '01', '1.0', '1e3', ' 1', '+1', '0x1', 'x', '9'.repeat(39), [], true]) {
       expect(await faults('PUT', CONSUMER, { cursor })).toEqual([{ pointer: '/cursor', detail }])
     }
-    // What is none that was ever given, and what is beyond the last sync id.
+    // One that was never given, and one beyond the last sync id.
     for (const cursor of ['2', '9223372036854775807', '9'.repeat(38)]) {
       expect(await faults('PUT', CONSUMER, { cursor, force: true })).toEqual([{ pointer: '/cursor', detail }])
     }

@@ -68,7 +68,7 @@ describe('GET …/changes', () => {
     expect((await at.server.get(path)).status).toBe(404)
   })
 
-  test('stops at about 4 MiB, and goes on from there', async () => {
+  test('stops at about 4 MiB, and continues from there', async () => {
     const { feed, path } = await made(0)
     const value = 'x'.repeat(250_000)
     for (let n = 0; n < 40; n += 10) {
@@ -115,12 +115,12 @@ describe('GET …/changes', () => {
       const answer = await client.get(`/v1/feeds/f/changes?${query}`)
       expect([query, answer.status, answer.json.code]).toEqual([query, 410, 'cursor_expired'])
     }
-    // Who keeps up does not notice.
+    // A consumer that keeps up does not notice.
     expect((await client.get('/v1/feeds/f/changes?after=4')).json).toEqual({ ...NONE, cursor: '4' })
 
     const again = JSON.parse((await client.get('/v1/feeds/f/changes?after=0&limit=1')).text) as Page
     expect(again).toMatchObject({ changes: [{ syncId: '2', key: 'b' }], hasMore: true })
-    // The cursor of who has started over says so, and is taken in every place.
+    // The cursor of a consumer that has started over says so, and is taken in every place.
     expect(BigInt(again.cursor)).toBeGreaterThan(2n ** 63n)
     const rest = { changes: [{ syncId: '3', key: 'c' }], hasMore: false }
     expect((await client.get(`/v1/feeds/f/changes?after=${again.cursor}`)).json).toMatchObject(rest)
@@ -214,7 +214,7 @@ describe('changes with waitSeconds', () => {
     expect(ms).toBeLessThan(soonMs())
   })
 
-  test('are answered without any when the time is over', async () => {
+  test('are answered without any when the time has passed', async () => {
     for (const { path } of [await made(1), await made(0)]) {
       const after = (await pageOf(path)).cursor
       const { answer, ms } = await timed(pageOf(path, `?after=${after}&waitSeconds=1`))
@@ -257,7 +257,7 @@ describe('changes with waitSeconds', () => {
 })
 
 describe('who waits is answered', () => {
-  test('by nobody when the client is gone: the waiting ends', async () => {
+  test('by no process when the client is gone: the waiting ends', async () => {
     const { feed, path } = await made(0)
     const waits = jest.spyOn(at.store.feeds, 'changes')
     const socket = connect(Number(new URL(at.server.url).port), '127.0.0.1')

@@ -47,7 +47,7 @@ describe('access', () => {
     await expectAsked(store, callsOf('/v1/feeds/f'))
   })
 
-  test('that is refused is 403, whatever the body; nothing is done, and nobody waits', async () => {
+  test('that is refused is 403, whatever the body; nothing is done, without a wait', async () => {
     const name = fresh('guarded')
     await store.feeds.put(name, 'k', 1)
     const { nobody, holder: consumer } = await expectGuarded(store, callsOf(`/v1/feeds/${name}`), 'feed')

@@ -1,4 +1,4 @@
-/** Feeds of built servers: a write to one answers who waits at another, and what a signal does to who waits. */
+/** Feeds of built servers: a write to one answers a request that waits at another; a signal ends requests that wait. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ beforeAll(async () => {
 const pathOf = (feed: string) => `/v1/feeds/${encodeURIComponent(feed)}`
 const some = () => pathOf(fresh('feed'))
 
-/** The changes after a cursor, as soon as there are so many. */
+/** The changes after a cursor, as soon as there are `count` of them. */
 async function changesOf(path: string, count: number, after = '0'): Promise<Loose[]> {
   const changes: Loose[] = []
   for (let cursor = after; changes.length < count; ) {
@@ -23,7 +23,7 @@ async function changesOf(path: string, count: number, after = '0'): Promise<Loos
   return changes
 }
 
-/** What a consumer that starts at the beginning knows of each key, once that is enough. */
+/** The values that a consumer from the beginning knows of each key, once that is enough. */
 async function latestOf(path: string, isEnough: (seen: Map<unknown, Loose>) => boolean): Promise<Map<unknown, Loose>> {
   const seen = new Map<unknown, Loose>()
   for (let cursor = '0'; !isEnough(seen); ) {
@@ -197,7 +197,7 @@ describe('/v1/feeds', () => {
     ])
   })
 
-  test('what no publisher has numbered waits, and is told', async () => {
+  test('entries that no publisher has numbered wait, and are reported', async () => {
     const offset = { ms: 0 }
     const store = await memoryStore({ publish: false, clockOffsetMs: () => offset.ms })
     const client = clientOf(await serving(createApp(store, { allowAnonymous: false })))

@@ -1,4 +1,4 @@
-/** What happens to a group, as server-sent events: over real connections, and with a second store on the database. */
+/** The events of a group, as server-sent events: over real connections, and with a second store on the database. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ describe('a stream', () => {
     expect(streams.map((stream) => inShort(stream)[0])).toEqual(['-200', '-200', 'reset'])
   })
 
-  test('gives items as reading them does, removals, and says when to read anew, as documented', async () => {
+  test('gives items as reading them does, removals, and says when to read again, as documented', async () => {
     const group = fresh('a/ü')
     const path = `/v1/groups/${encodeURIComponent(group)}`
     const stream = await listening(at.server.url, `${path}/stream`)
@@ -80,7 +80,7 @@ describe('a stream', () => {
     for (const { event, data } of stream.events) expect(schemaFault(schemas[event] as string, data)).toBeNull()
   })
 
-  test('hears what another store on the database commits, and goes on after a reconnection', async () => {
+  test('hears what another store on the database commits, and continues after a reconnection', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'recentn-stream-'))
     const url = `sqlite:${join(folder, 'groups.db')}`
     const [here, there] = [await openStore({ url }), await openStore({ url })]
@@ -116,7 +116,7 @@ describe('a stream', () => {
     expect(stream.events).toEqual([])
   })
 
-  test('goes on from `after`, unless a Last-Event-ID says more', async () => {
+  test('continues from `after`, unless a Last-Event-ID says more', async () => {
     const group = fresh()
     await at.store.groups.appendMany(Array.from({ length: 14 }, () => ({ group })))
     const path = `/v1/groups/${group}/stream`
@@ -135,7 +135,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('goes on from -1, where nothing was yet, and says so to whom begins then', async () => {
+  test('continues from -1, where nothing was yet, and says so to a client that begins then', async () => {
     const group = fresh()
     const path = `/v1/groups/${group}/stream`
     const before = await listening(at.server.url, path)

@@ -1,4 +1,4 @@
-/** What is confined to a prefix is told of no name outside of it, whatever it asks about. */
+/** A key that is confined to a prefix learns no name outside of it, whatever it asks about. */
 import { type Client, memoryStore } from './support/client'
 import { served, useGuarded } from './support/keys'
 import { mounted } from './support/mounting'
@@ -34,7 +34,7 @@ describe.each(served)('a key with a prefix, on %s', (engine) => {
     expect(await letters(confined)).toEqual({ 'in:letters': null, 'in:q': null, 'in:r': 'in:letters' })
   })
 
-  test('is not told which queue has one of its own as its dead-letter queue', async () => {
+  test('does not learn which queue has one within as its dead-letter queue', async () => {
     await guarded.store.queues.drop('in:r')
     const known = await all.delete('/v1/queues/in:letters')
     expect([known.status, known.json.detail]).toEqual([409, '"out:q" has it as its dead-letter queue'])

@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 const items = (group: string) => `/v1/groups/${encodeURIComponent(group)}/items`
 
-/** Appends so many, members m0, m1 and so on. */
+/** Appends `count` items, members m0, m1 and so on. */
 async function fill(group: string, count: number): Promise<void> {
   const batch = Array.from({ length: count }, (_, i) => ({ group, member: `m${i}` }))
   expect((await server.post('/v1/items', { items: batch })).status).toBe(201)
@@ -177,7 +177,7 @@ describe('GET /v1/groups/{group}/items', () => {
     expect(json).toEqual({ group, capacity: 10, mode: 'history', totalAppended: '0', items: [], nextBefore: null })
   })
 
-  test('stops at about 4 MiB and says where to go on', async () => {
+  test('stops at about 4 MiB and says where to continue', async () => {
     const group = fresh()
     await server.put(`/v1/groups/${group}`, { capacity: 100 })
     const payload = 'x'.repeat(64 * 1024 - 2)
@@ -260,7 +260,7 @@ describe('GET /v1/groups/{group}/items/{id}', () => {
 })
 
 describe('DELETE items', () => {
-  test('empties a group; ids go on', async () => {
+  test('empties a group; ids continue', async () => {
     const group = fresh()
     await fill(group, 3)
     const answer = await server.delete(items(group))

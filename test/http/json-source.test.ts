@@ -34,7 +34,7 @@ describe('the source of a payload', () => {
     },
   )
 
-  test('is what stands there, without white space between tokens', () => {
+  test('is the source text, without white space between tokens', () => {
     const text =
       ' { "a" : 1 , "payload" : { "big" : 12345678901234567890 , "s" : " a \\" , } \\\\" , "l" : [ -0 , 1e2 ] } , "z":[]} '
     expect(memberSource(text, 'payload')).toBe('{"big":12345678901234567890,"s":" a \\" , } \\\\","l":[-0,1e2]}')

@@ -1,4 +1,4 @@
-/** Who is let in: by the process before and after there is a key, and by a router in somebody's own app. */
+/** Callers that are let in: by the process before and after there is a key, and by a router in an app. */
 import express from 'express'
 import { SCOPES } from '../../src/fields/keys'
 import { createApp } from '../../src/http/process/app'
@@ -15,7 +15,7 @@ afterEach(closeStreams)
 const foreign = { Host: 'recentn.example.org', Origin: 'https://app.example.org' }
 
 describe('the process', () => {
-  test('lets in whoever is local until there is a key, and then nobody without one', async () => {
+  test('lets in local callers until there is a key, and then none without one', async () => {
     const { store, url, get, request } = await startApp()
     expect((await get('/v1/groups')).status).toBe(200)
     expect((await request('GET', '/v1/groups', { headers: foreign })).status).toBe(403)
@@ -30,7 +30,7 @@ describe('the process', () => {
     expect((await send(url, 'GET', '/v1/groups', {})).json.detail).toMatch(/API key is required/)
   })
 
-  test('needs no key for its health and its document, and tells nobody else which paths there are', async () => {
+  test('needs no key for its health and its document, and shows no other caller which paths there are', async () => {
     const { store, get, request } = await startApp()
     await store.keys.create({ label: 'first', scopes: ['read'] })
     for (const path of ['/livez', '/readyz', '/openapi.json']) {
@@ -71,7 +71,7 @@ test('the process lives while the database answers nothing', async () => {
   })
 })
 
-test('who needs no key is told that everything is allowed, and of a function what it allows', async () => {
+test('a caller that needs no key sees that everything is allowed, and of a function what it allows', async () => {
   const { get, store } = await startApp()
   expect((await get('/v1/access')).json).toEqual({ scopes: [...SCOPES], prefix: null })
   const told = async (access: Access) => {
@@ -150,7 +150,7 @@ describe.each(served)('a key on %s', (engine) => {
     expect((await client.put('/v1/queues/shop:mail', {})).status).toBe(403)
   })
 
-  test('is told what it may do, whatever its scopes', async () => {
+  test('learns what it may do, whatever its scopes', async () => {
     for (const [scopes, told] of [
       [['admin'], [...SCOPES]],
       [['read'], ['read']],
@@ -241,7 +241,7 @@ describe("createRouter with access: 'keys'", () => {
   })
 })
 
-test('a body that nobody may send is answered, whatever its size', async () => {
+test('a forbidden body is answered, whatever its size', async () => {
   const { store, url } = await startApp()
   await store.keys.create({ label: 'l', scopes: ['read'] })
   for (const size of [10, 900_000, 5_000_000]) {

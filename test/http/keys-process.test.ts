@@ -1,4 +1,4 @@
-/** Keys and built servers: what needs one to start, and two processes that obey what is made and revoked meanwhile. */
+/** Keys and built servers: a start that needs one, and two processes that apply keys made and revoked while they run. */
 import { openStore } from '../../src/store/open'
 import { freshDatabase } from '../support/engines'
 import { type RunningServer, startServer } from '../support/processes'
@@ -51,7 +51,7 @@ describe.each(served)('servers on %s', (engine) => {
     await open.stop()
   })
 
-  test('two of them obey a key that is made, and one that is revoked, within 5 seconds', async () => {
+  test('two of them apply a key that is made, and one that is revoked, within 5 seconds', async () => {
     const env = { DATABASE_URL: url }
     const servers = await Promise.all([startServer(env), startServer(env)])
     const statuses = async (headers: Record<string, string> = {}) =>
@@ -74,7 +74,7 @@ describe.each(served)('servers on %s', (engine) => {
     await Promise.all(streams.map((stream) => stream.until(1)))
     const watch = stopwatch()
     await withStore(({ keys }) => keys.revoke(reader.id))
-    await within(5000, 'the revocation is obeyed', 401, headers)
+    await within(5000, 'the revocation applies', 401, headers)
     await eventually('the streams have ended', () => ended === 2, 5000)
     expect(watch.isBeyond(6000)).toBe(false)
 

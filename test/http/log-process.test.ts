@@ -1,4 +1,4 @@
-/** What the server says, and how, with every setting of its log; by processes of their own. */
+/** The lines of the server with every setting of its log; by separate processes. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -105,7 +105,7 @@ test('JSON: an error is one line, its stack in it', async () => {
     log.error('could not publish', error, { work: 'publish' })
     log.error('could not sweep', new RecentnError('database_unavailable'), {})
     process.emitWarning('take care')
-    setImmediate(() => { throw new Error('nobody catches this') })
+    setImmediate(() => { throw new Error('not caught') })
   `
   const child = spawn(process.execPath, ['-e', code], { cwd: join(__dirname, '../..') })
   let said = ''
@@ -125,7 +125,7 @@ test('JSON: an error is one line, its stack in it', async () => {
   expect(swept.error).toMatchObject({ code: 'database_unavailable' })
   expect(swept.error).not.toHaveProperty('stack')
   expect(warned).toMatchObject({ level: 'warn', msg: 'take care' })
-  expect(ended).toMatchObject({ level: 'error', error: { message: 'nobody catches this' } })
+  expect(ended).toMatchObject({ level: 'error', error: { message: 'not caught' } })
 })
 
 test('text: access lines for people, and the ready line as ever', async () => {
@@ -172,7 +172,7 @@ test.each([
   ['text', 'dist/src/main.js', []],
   ['json', 'dist/src/cli.js', ['serve']],
   ['text', 'dist/src/cli.js', ['serve']],
-])('%s: goes on serving when nobody reads what %s says any more', async (format, script, args) => {
+])('%s: continues to serve when no process reads what %s says any more', async (format, script, args) => {
   const env = {
     PATH: process.env.PATH,
     PORT: '0',

@@ -1,4 +1,4 @@
-/** No value of a statement reaches a log, whichever way a driver tells of it. */
+/** No value of a statement reaches a log, whichever way a driver reports it. */
 import express from 'express'
 import { openLog } from '../../src/http/process/log'
 import { createRouter } from '../../src/http/router'
@@ -12,7 +12,7 @@ const VALUE = "somebody's 'secret' diary"
 const TOLD = /somebody|secret|diary/
 
 describe.each(served)('an error of the driver, on %s', (engine) => {
-  test('is told without the statement and the values in it', async () => {
+  test('is logged without the statement and the values in it', async () => {
     const { url, drop } = await freshDatabase(engine)
     const store = await openStore({ url, sweep: false, publish: false })
     const { dataSource } = store
@@ -46,7 +46,7 @@ describe.each(served)('an error of the driver, on %s', (engine) => {
       for (const text of [safeText(error), stack, said[n] as string]) expect(text).not.toMatch(TOLD)
       expect(stack).toMatch(/\n\s+at /)
     }
-    // What says what is wrong, and is nobody's, is told.
+    // A text that says what is wrong, and is no user's value, is logged.
     expect(safeText(missing)).toMatch(/no_diary/)
   })
 })
@@ -69,7 +69,7 @@ test('a router without onError writes no values either', async () => {
   expect(said).not.toMatch(TOLD)
 })
 
-test('what is no error of a driver is told as it is', () => {
+test('an error that comes from no driver is logged as it is', () => {
   expect(safeText(new TypeError("can't read 'x'"))).toBe("TypeError: can't read 'x'")
   expect(safeText('text')).toBe('text')
 })

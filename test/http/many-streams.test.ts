@@ -49,7 +49,7 @@ describe('many streams', () => {
 })
 
 describe('a client that takes nothing', () => {
-  test('is cut after a while, with little kept for it meanwhile, and the others hear everything', async () => {
+  test('is cut after a while, with little kept for it until then, and the others hear everything', async () => {
     const group = fresh()
     await at.store.groups.put(group, { capacity: 200 })
     const { hostname, port } = new URL(at.server.url)

@@ -131,7 +131,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
     })
 
     describe.each(['refuses', 'hangs'] as const)('whose database %s, where there are keys', (how) => {
-      it('are told to a key that was good, and to no other one', async () => {
+      it('are given to a key that was good, and to no other one', async () => {
         const proxy = await CuttingProxy.before(database.url)
         const through = await openStore({ url: proxy.through(database.url), sweep: false, publish: false })
         const make = () => through.keys.create({ label: 'scraper', scopes: ['read'] })

@@ -115,7 +115,7 @@ describe('the metrics', () => {
     expect(amountOf(samples, 'recentn_feed_oldest_unpublished_seconds')).toBeGreaterThanOrEqual(90)
     expect(amountOf(samples, 'recentn_feed_consumer_lag_max')).toBe(1)
     expect(amountOf(samples, 'recentn_database_up')).toBe(1)
-    // An answer is kept: scraping costs the database nothing meanwhile.
+    // An answer is kept: scraping costs the database nothing until then.
     await store.queues.send('q', 'later')
     expect(amountOf(parsedMetrics(await metrics.text()), 'recentn_queue_messages', { state: 'ready' })).toBe(1)
   })
@@ -147,7 +147,7 @@ describe('the metrics', () => {
     await Promise.all(long)
     const after = await scrape(server)
     expect(amountOf(after, 'recentn_http_requests_in_flight')).toBe(1)
-    // How long a stream was open is no duration of an answer.
+    // The time that a stream was open does not count as the duration of an answer.
     const route = '/v1/groups/{group}/stream'
     expect(amountOf(after, 'recentn_http_requests_total', { route, status: '200' })).toBe(1)
     expect(amountOf(after, 'recentn_http_request_duration_seconds_count', { route })).toBeNaN()

@@ -43,7 +43,7 @@ describe.each(['/', '/admin/recentn', '/a%20b/c'])('mounted at %s', (mount) => {
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
     const named = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name]) => name as string)
     expect(named).toContain('dashboard/app.js')
-    // What the script loads or links to by itself.
+    // The addresses that the script loads or links to by itself.
     for (const name of [...named, 'dashboard/chart.js', 'docs', 'docs/errors']) {
       expect(name).not.toMatch(/^\/|^\w+:/)
       expect([name, (await send(url, 'GET', `${base}/${name}`, { headers: ADMIN })).status]).toEqual([name, 200])
@@ -156,7 +156,7 @@ describe('a page of another origin', () => {
     }
   })
 
-  test('is told from the page itself and from other programs', async () => {
+  test('is distinguished from the page itself and from other programs', async () => {
     const url = await appWith({ access: byCookie }, '/admin')
     for (const [name, headers] of own(url)) {
       const sent = { headers: { ...ADMIN, ...headers } }
@@ -172,7 +172,7 @@ describe('a page of another origin', () => {
   })
 })
 
-test('beside a router of the same store, each with an access of its own', async () => {
+test('beside a router of the same store, each with its own access', async () => {
   const url = await appWith({ access: byCookie }, '/admin', (app) => {
     app.use('/activity', createRouter(store, { access: 'anonymous' }))
   })

@@ -77,7 +77,7 @@ describe('where it is mounted', () => {
     },
   )
 
-  test('a body limit of its own', async () => {
+  test('its own body limit', async () => {
     const client = await mounted(store, { access: 'anonymous', bodyLimitBytes: 20 })
     const path = `/v1/groups/${fresh()}/items`
     expect((await client.request('POST', path, { body: '{"member":"a23456"}' })).status).toBe(201)

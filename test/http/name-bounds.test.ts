@@ -25,7 +25,7 @@ describe.each(served)('the bound of a prefix on %s', (engine) => {
     clients.confined = await guarded.client({ scopes: ['admin', 'feed', 'queue'], prefix: 'in:' })
     clients.neighbour = await guarded.client({ scopes: ['admin', 'feed', 'queue'], prefix: 'in;' })
     clients.free = await guarded.client({ scopes: ['admin', 'feed', 'queue'] })
-    // These do not begin with the prefix, but stand beside it.
+    // These do not begin with the prefix, but are beside it.
     for (const name of ['in', 'in;0']) {
       for (const kind of ['queues', 'policies', 'feeds'] as const) await put[kind](clients.free, name)
     }
@@ -65,7 +65,7 @@ describe.each(served)('the bound of a prefix on %s', (engine) => {
   })
 })
 
-test('by default a prefix has room for 1,000, in an app of your own too, and nothing is asked of access to all names', async () => {
+test('by default a prefix has room for 1,000, in your own app too, and nothing is asked of access to all names', async () => {
   const store = await memoryStore({ publish: false, tick: false })
   const app = express()
   app.use('/confined', createRouter(store, { access: () => ({ prefix: 'in:' }) }))

@@ -18,7 +18,7 @@ async function started(batching: object): Promise<Client & { store: Store }> {
 
 /**
  * Runs `work` while a transaction keeps the database to itself. Requests go by whether there are keys, which is known for
- * 3 seconds; then they would wait for the transaction. So no time passes for the store meanwhile.
+ * 3 seconds; then they would wait for the transaction. So no time passes for the store until then.
  */
 async function keptBusy(store: Store, work: () => Promise<void>): Promise<void> {
   await innerOf(store).keys.exist()
@@ -108,7 +108,7 @@ test('callers who come back after a 429 are all served in the end', async () => 
   expect((await client.get(path)).json.totalAppended).toBe('40')
 })
 
-// What goes wrong inside, with a status from 500 on.
+// Internal errors, with a status from 500 on.
 afterAll(() => expect(errors).toEqual([]))
 
 test('a request that gets no database connection in time is answered 429, and says what the likely mistake is', async () => {

@@ -187,7 +187,7 @@ describe('does not start', () => {
   })
 })
 
-test('waits for a database server that is not there yet, and can be stopped meanwhile', async () => {
+test('waits for a database server that is not there yet, and can be stopped before it is', async () => {
   const { spawn } = await import('node:child_process')
   const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: 'mysql://user:secret@127.0.0.1:9/recentn' }
   const child = spawn(process.execPath, [join(__dirname, '../../dist/src/main.js')], { env })

@@ -45,7 +45,7 @@ describe('every fault is named at once', () => {
     ])
   })
 
-  test('of changes, where null is no value of two of them', async () => {
+  test('of changes, two of which cannot be null', async () => {
     const json = { visibilityTimeoutSeconds: null, onDelete: null, maxReceives: 0, paused: false, created: 1 }
     expect(await faults('PATCH', '/v1/queues/%00?x=1', json)).toEqual([
       { parameter: 'queue', detail: 'must not have control characters' },

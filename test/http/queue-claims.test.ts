@@ -39,7 +39,7 @@ const bodiesOf = (messages: readonly Received[]) => messages.map(({ body }) => b
 const handlesOf = (messages: readonly Received[]) => messages.map(({ receiptHandle }) => receiptHandle)
 
 describe('POST …/receive', () => {
-  test('claims one message, or as many as asked: nobody else gets them', async () => {
+  test('claims one message, or as many as asked: no other receiver gets them', async () => {
     const path = await made({}, 1, 2, 3, 4)
     const [message, ...others] = await receive(path)
     expect(others).toEqual([])
@@ -204,7 +204,7 @@ describe('POST …/nack', () => {
   })
 })
 
-test('POST …/extend holds messages for so long, counted from now', async () => {
+test('POST …/extend holds messages for that time, counted from now', async () => {
   const path = await made({ visibilityTimeoutSeconds: 10 }, 1, 2)
   const [one, two] = handlesOf(await receive(path, { limit: 2 })) as [string, string]
   ahead += 9_000

@@ -59,7 +59,7 @@ describe('access', () => {
     await expectAsked(store, callsOf('/v1/queues/q'))
   })
 
-  test('that is refused is 403, whatever the body; nothing is done, and nobody waits', async () => {
+  test('that is refused is 403, whatever the body; nothing is done, without a wait', async () => {
     const name = fresh('guarded')
     await store.queues.put(name)
     const { nobody, holder: worker } = await expectGuarded(store, callsOf(`/v1/queues/${name}`), 'queue')

@@ -1,4 +1,4 @@
-/** Queues of the built server: what a signal does to who waits. */
+/** Queues of the built server: a signal ends requests that wait. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

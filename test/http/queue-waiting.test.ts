@@ -37,7 +37,7 @@ describe('a receive with waitSeconds', () => {
     expect(ms).toBeLessThan(soonMs())
   })
 
-  test('answers without messages when the time is over', async () => {
+  test('answers without messages when the time has passed', async () => {
     const { path } = await made()
     const { answer, ms } = await timed(at.server.post(`${path}/receive`, { waitSeconds: 1 }))
     expect([answer.status, answer.json]).toEqual([200, { messages: [] }])

@@ -103,7 +103,7 @@ describe('/v1/queues/{queue}', () => {
     }
   })
 
-  test('a dead-letter queue must exist and close no circle: 400, naming the field', async () => {
+  test('a dead-letter queue must exist and close no cycle: 400, naming the field', async () => {
     const a = await made()
     const b = await made({ deadLetterQueue: a.queue })
     const errors = [{ pointer: '/deadLetterQueue', detail: expect.any(String) }]
@@ -197,7 +197,7 @@ describe('/v1/queues/{queue}', () => {
     expect((await server.ensure(pathOf(fresh('ensured')))).status).toBe(201)
   })
 
-  test('a key with a prefix is told no dead-letter queue outside of it', async () => {
+  test('a key with a prefix sees no dead-letter queue outside of it', async () => {
     const store = await memoryStore()
     const [letters, queue] = [fresh('queue'), fresh('queue')]
     await store.queues.put(letters)

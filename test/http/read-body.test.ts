@@ -135,14 +135,14 @@ function agrees(dto: DtoClass, body: JsonBody): boolean {
   return told.length === 0
 }
 
-/** What is read has the members that were given, JSON as its text. */
+/** A body that is read has the members that were given, JSON as its text. */
 function expectRead(dto: DtoClass, read: Record<string, unknown>, { value: given, text }: JsonBody): void {
   const members = membersOf(dto)
   for (const [each, one] of Object.entries(given as Record<string, unknown>)) {
     const { field, null: meaning } = members.get(each) ?? {}
     if (field?.isJson && one !== undefined && (one !== null || meaning === 'value')) {
       expect(read[each]).toBeInstanceOf(JsonText)
-      // What only a parser of the app gives is written as JSON.stringify does.
+      // A value that only an app's parser gives is written as JSON.stringify does.
       if (text !== null) expect((read[each] as JsonText).parse()).toEqual(one)
     } else if (field?.wire && one) expect(read[each]).toEqual(field.wire.read(one))
     else if (!field?.element && one !== null) expect(read[each]).toEqual(one)

@@ -174,7 +174,7 @@ describe('/v1/policies', () => {
     expect((await server.delete(path)).status).toBe(404)
   })
 
-  test('a group made after the answer obeys, the longest prefix wins', async () => {
+  test('a group made after the answer follows them, the longest prefix wins', async () => {
     const prefix = fresh('long')
     await server.put(`/v1/policies/${prefix}`, { capacity: 3, mode: 'history' })
     await server.put(`/v1/policies/${prefix}:x`, { capacity: 4, mode: 'distinct' })

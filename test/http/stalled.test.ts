@@ -1,4 +1,4 @@
-/** Clients that stand still while they send or read; and those that are slow, which are served. */
+/** Clients that stall while they send or read; and those that are slow, which are served. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createApp, messagesOf } from '../../src/http/process/app'
@@ -28,7 +28,7 @@ async function connectionTo({ url }: Client): Promise<Socket> {
 describe.each(['the process', 'the router in an app'])('%s', (kind) => {
   const head = 'POST /v1/groups/g/items HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
 
-  test('answers 408 to a body that stands still, and closes the connection', async () => {
+  test('answers 408 to a body that stalls, and closes the connection', async () => {
     const socket = await connectionTo(await started(kind))
     socket.write(`${head}Content-Length: 20\r\n\r\n{"member`)
     let text = ''
@@ -55,7 +55,7 @@ describe.each(['the process', 'the router in an app'])('%s', (kind) => {
     socket.destroy()
   })
 
-  test('cuts an answer that nobody reads, and serves a client that reads slowly', async () => {
+  test('cuts an answer that the client does not read, and serves a client that reads slowly', async () => {
     const client = await started(kind)
     await client.put('/v1/groups/big', { capacity: 100 })
     const payload = 'x'.repeat(65_000)
@@ -79,7 +79,7 @@ describe.each(['the process', 'the router in an app'])('%s', (kind) => {
     }
     expect(Date.now() - since).toBeGreaterThan(2 * STALL_MS)
     expect(bytes).toBeGreaterThan(4_000_000)
-    // What was on its way is there, and no more.
+    // The bytes on their way are there, and no more.
     let rest = 0
     stalled.on('data', (data) => {
       rest += data.length

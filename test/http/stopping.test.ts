@@ -26,7 +26,7 @@ beforeEach(async () => {
   app.get('/own', (_request, response) => void response.send('mine'))
   server = app.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // What a load balancer would have: Node's 5 s are nearly soon.
+  // The time that a load balancer would have: Node's 5 s are nearly soon.
   server.keepAliveTimeout = 60_000
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
@@ -55,7 +55,7 @@ test('closes soon, while clients watch, wait and ask', async () => {
     try {
       for await (const _ of events) begun++
     } catch {
-      // There is nobody to come back to.
+      // No client is left to come back to.
     }
   })
   const agent = new http.Agent({ keepAlive: true })

@@ -54,7 +54,7 @@ export function describeWorkerAway(engine: 'mariadb' | 'mysql'): void {
       await until('the first is done', () => done.length === 1)
       for (const n of [1, 2]) {
         proxy.refuse()
-        await until('it is told', () => errors.length === n)
+        await until('it is reported', () => errors.length === n)
         await direct.queues.send(queue, n)
         await sleep(1500)
         await proxy.accept()
@@ -68,7 +68,7 @@ export function describeWorkerAway(engine: 'mariadb' | 'mysql'): void {
       }
     })
 
-    it('settles what ended meanwhile when it is back', async () => {
+    it('settles what ended in between when it is back', async () => {
       await sendNumbers(direct, queue, 3)
       const begun: Message[] = []
       let ended = 0
@@ -123,7 +123,7 @@ export function describeWorkerAway(engine: 'mariadb' | 'mysql'): void {
       proxy.refuse()
       await until('it is aborted', () => abortedAfterMs > 0)
       delay.disable()
-      // Never after the visibility is over, except for as long as nothing at all ran here.
+      // Never after the visibility has expired, except for as long as nothing at all ran here.
       expect(abortedAfterMs - delay.max / 1e6).toBeLessThan(2100)
       expect(abortedAt - claiming).toBeGreaterThan(1900)
       await proxy.accept()

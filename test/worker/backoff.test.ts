@@ -48,7 +48,7 @@ describe('the pause after a failure', () => {
   })
 })
 
-test('the pauses of a loop grow to the longest, and begin anew when it went well', () => {
+test('the pauses of a loop grow to the longest, and begin again when it went well', () => {
   const pauses = new Pauses(5000)
   const taken = Array.from({ length: 12 }, () => pauses.next())
   expect(taken[0]).toBeLessThanOrEqual(100)

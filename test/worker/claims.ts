@@ -1,4 +1,4 @@
-/** How a worker holds its claims, and lets go of them, on every engine. Times are real: nothing here moves the clock. */
+/** How a worker holds its claims, and releases them, on every engine. Times are real: nothing here moves the clock. */
 import type { Message } from '../../src/shared/queue-types'
 import type { EngineName } from '../support/engines'
 import { soonMs } from '../support/timing'
@@ -78,7 +78,7 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
       )
       await until('it has begun', () => begun.length === 1)
       await store.queues.nack(queue, (begun[0] as Message).receiptHandle)
-      await until('it is told', () => reasons.length === 1)
+      await until('it is reported', () => reasons.length === 1)
       await until('it was handed out again', () => begun.length === 2)
       expect(reasons[0]).toMatchObject({ name: 'AbortError' })
       // The failure of the first is not one of the second.

@@ -1,4 +1,4 @@
-/** What a worker makes of its messages, on every engine. Times are real: nothing here moves the clock. */
+/** How a worker handles its messages, on every engine. Times are real: nothing here moves the clock. */
 
 import { openStore, RecentnError, UnrecoverableError } from '../../src'
 import type { Message } from '../../src/shared/queue-types'
@@ -89,7 +89,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       }
     })
 
-    it('releases what fails, with the error, and hands it out again; a handler may throw anything', async () => {
+    it('releases a message that fails, with the error, and hands it out again; a handler may throw anything', async () => {
       const { store, queue, work } = context
       const thrown = [new Error('the first'), 'a text', Object.create(null), new TypeError('')]
       const seen: Message[] = []
@@ -110,7 +110,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       expect(told).toEqual(thrown.map((error, n) => [error, seen[n]]))
     })
 
-    it('backs off: the pauses grow, and nothing is in flight meanwhile', async () => {
+    it('backs off: the pauses grow, and nothing is in flight in between', async () => {
       const { store, queue, work } = context
       await store.queues.send(queue, 'fails')
       const begun: number[] = []
@@ -168,7 +168,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       expect(told).toHaveLength(3)
     })
 
-    it('goes on when a handler never ends: that one only holds its place', async () => {
+    it('continues when a handler never ends: that one only holds its place', async () => {
       const { store, queue, work } = context
       await sendNumbers(store, queue, 40)
       const done: number[] = []
@@ -182,7 +182,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       expect(numbers(await store.queues.receive(queue, { limit: 10 }))).toEqual([3, 3])
     })
 
-    it('waits while the queue is paused, and goes on when it is not any more', async () => {
+    it('waits while the queue is paused, and continues when it is not any more', async () => {
       const { store, queue, work } = context
       await store.queues.pause(queue)
       await store.queues.send(queue, 1)
@@ -254,7 +254,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       }
     })
 
-    it('goes on whatever its onError does', async () => {
+    it('continues whatever its onError does', async () => {
       const { store, queue, work } = context
       const warned: string[] = []
       const warnings = jest.spyOn(process, 'emitWarning').mockImplementation((text) => void warned.push(String(text)))

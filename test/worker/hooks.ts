@@ -1,4 +1,4 @@
-/** What a worker reports of the messages that it ends. */
+/** A worker's reports of the messages that it ends. */
 import { UnrecoverableError } from '../../src'
 import type { Message } from '../../src/shared/queue-types'
 import type { EngineName } from '../support/engines'
@@ -101,7 +101,7 @@ export function describeHooks(engine: EngineName): void {
       expect(await isEmpty(store, queue)).toBe(true)
     })
 
-    it('a message that somebody else took away is neither done nor dead', async () => {
+    it('a message that another receiver took away is neither done nor dead', async () => {
       const { store, queue, work } = context
       const { id } = await store.queues.send(queue, 'taken')
       await store.queues.send(queue, 'kept')

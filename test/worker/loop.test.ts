@@ -14,7 +14,7 @@ function loopOf(options: Partial<LoopOptions> & Pick<LoopOptions, 'round'>): Loo
 describe('a loop', () => {
   afterEach(() => Promise.all(loops.splice(0).map((loop) => loop.stop())))
 
-  it('waits for its first wake, then goes on after the pauses that its rounds ask for', async () => {
+  it('waits for its first wake, then continues after the pauses that its rounds ask for', async () => {
     const pauses = [0, 30, null]
     const begun: number[] = []
     const loop = loopOf({
@@ -148,7 +148,7 @@ describe('a loop', () => {
     expect([firsts[3], firsts[before]]).toEqual([true, true])
   })
 
-  it('goes on after a listener for errors that throws', async () => {
+  it('continues after a listener for errors that throws', async () => {
     let rounds = 0
     const onFault = jest.fn(() => {
       throw new Error('a listener that throws')
@@ -187,7 +187,7 @@ describe('a loop', () => {
     expect(rounds).toBe(1)
   })
 
-  it('runs in no scope of who wakes it', async () => {
+  it('runs in no scope of the code that wakes it', async () => {
     const scope = new AsyncLocalStorage<string>()
     const seen: unknown[] = []
     const loop = loopOf({ round: async () => seen.push(scope.getStore()) })

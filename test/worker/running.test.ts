@@ -1,4 +1,4 @@
-/** What workers, consumers, pollers and followed tables have in common: how they stop, and the hook around their handlers. */
+/** Shared by workers, consumers, pollers and followed tables: how they stop, and the hook around their handlers. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Running } from 'recentn'
 import { type TestStore, testStore } from 'recentn/testing'
@@ -101,7 +101,7 @@ describe.each(KINDS)('%s', (_, start, give) => {
     ;(end as unknown as () => void)()
   })
 
-  test('`around` is around each handler: a scope of its own, and what it throws counts as thrown by the handler', async () => {
+  test('`around` is around each handler: its own scope, and what it throws counts as thrown by the handler', async () => {
     const scope = new AsyncLocalStorage<string>()
     const told: unknown[] = []
     const handled: unknown[] = []

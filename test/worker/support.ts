@@ -1,7 +1,7 @@
-/** What the tests of workers have in common. */
+/** Shared by the tests of workers. */
 import { openStore, type Store } from '../../src'
-import type { Message, MessageState } from '../../src/shared/queue-types'
 import type { Handler } from '../../src/shared/handling-shapes'
+import type { Message, MessageState } from '../../src/shared/queue-types'
 import type { Worker, WorkOptions } from '../../src/store/worker/types'
 import { type Database, describeEngine, type EngineName, freshDatabase } from '../support/engines'
 import { eventually } from '../support/timing'

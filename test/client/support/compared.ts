@@ -2,7 +2,7 @@
 import type { CallOptions, Client } from '../../../src/client'
 import type { Answers, Bodies } from '../../../src/client/schemas'
 
-/** What may be written is not compared: a body takes constant lists. */
+/** `readonly` is not compared: a body takes constant lists. */
 type Open<T> = T extends Date
   ? T
   : T extends readonly (infer Each)[]
@@ -54,7 +54,7 @@ type Differing<From, To> = {
     : Name
 }[keyof From | keyof To]
 
-/** What comes is what the client says. What the client takes can be sent, and so can nothing else. */
+/** An answer has the client's type. The client takes the bodies that can be sent, and no others. */
 export type Difference<Document extends { Answers: object; Bodies: object; Queries: object }> =
   | Differing<Document['Answers'], Answered>
   | Differing<Bodies, Document['Bodies']>

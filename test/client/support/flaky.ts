@@ -24,7 +24,7 @@ export interface Flaky {
   url: string
   /** The requests that came, as `METHOD target`. */
   came: string[]
-  /** What to do with the next requests; further ones are passed on. */
+  /** The fate of the next requests; further ones are passed on. */
   will(...deeds: Deed[]): void
 }
 

@@ -1,4 +1,4 @@
-/** A server over a store in memory, and a client that sends exactly what it is told and judges every answer. */
+/** A server over a store in memory, and a client that sends exactly what it is given and judges every answer. */
 
 import type { RequestListener } from 'node:http'
 import http from 'node:http'

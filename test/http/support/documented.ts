@@ -28,7 +28,7 @@ function closed(node: unknown): unknown {
 
 const validators = new Map<string, ValidateFunction>()
 
-/** What is wrong with a value by a schema of the document; null when nothing is. */
+/** The faults of a value by a schema of the document; null when nothing is. */
 export function schemaFault(schema: string, value: unknown): string | null {
   let validate = validators.get(schema)
   if (!validate) {

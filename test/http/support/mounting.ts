@@ -4,7 +4,7 @@ import { createRouter, type RouterOptions } from '../../../src/http/router'
 import type { Store } from '../../../src/store/types'
 import { type Client, clientOf, serving } from './client'
 
-/** What an app does to a body before the router, by name. */
+/** An app's treatment of a body before the router, by name. */
 export const BEFORE: [string, (app: Express) => void][] = [
   ['by itself', () => {}],
   ['after express.json()', (app) => void app.use(express.json())],
@@ -12,7 +12,7 @@ export const BEFORE: [string, (app: Express) => void][] = [
 ]
 
 interface Mounting {
-  /** What the app has before the router. */
+  /** The app's middleware before the router. */
   prepare?: (app: Express) => void
   mount?: string
 }
@@ -46,7 +46,7 @@ export async function expectAsked(store: Store, calls: readonly GuardedCall[]): 
 }
 
 /**
- * Checks that each call is 403 for who has no scope, whatever its body, and for who has but `only`, where it needs
+ * Checks that each call is 403 for a caller without a scope, whatever its body, and for one with `only`, where it needs
  * another; resolves to the clients of both.
  */
 export async function expectGuarded(

@@ -108,7 +108,7 @@ export const LISTS: Record<string, { path: string; names: (json: Loose) => unkno
   memberItems: { path: '/v1/members/m/items', names: (json) => namesIn(json.items, 'group') },
 }
 
-/** Tried by a test of its own. */
+/** Tried by another test. */
 export const OTHERS = ['eraseMember', 'getAccess']
 
 export const namesIn = (list: unknown, name: string) => (list as Loose[]).map((each) => each[name])

@@ -1,4 +1,4 @@
-/** What the tests of bad input share: the faults that a refusal names, and what every path refuses alike. */
+/** Shared by the tests of bad input: the faults that a refusal names, and those that every path refuses. */
 import type { Client } from './client'
 
 export const UNKNOWN = 'is not a known field'

@@ -78,6 +78,6 @@ function eventOf(block: string): Event | null {
   return data.length === 0 ? null : { ...event, data: JSON.parse(data.join('\n')) }
 }
 
-/** `+3` for an item, `-3` for a removed one, else the name of the event. */
+/** `+3` for an item, `-3` for a removed one, otherwise the name of the event. */
 export const inShort = ({ events }: Listening) =>
   events.map(({ event, id, data }) => (event === 'item' ? `+${id}` : event === 'removed' ? `-${data.id}` : event))

@@ -30,7 +30,7 @@ async function untilWaitedFor(store: Store, count: number): Promise<void> {
 export interface WaitedOn {
   store: Store
   server: Client
-  /** What the process was warned of: listeners that are never taken off, for one. */
+  /** The warnings of the process: listeners that are never taken off, for one. */
   warnings: Error[]
 }
 
