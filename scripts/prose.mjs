@@ -1,7 +1,7 @@
 /**
  * `node scripts/prose.mjs [FILE…]`: looks for habits of wording that readers have to read twice, in pages, comments,
- * docstrings and texts for users, and for sentences of more than 30 words in pages. Prints each with what to write instead;
- * exits with 1 when there is one.
+ * docstrings, names of tests and texts for users, and for sentences of more than 30 words in pages. Prints each with what to write
+ * instead; exits with 1 when there is one.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ const HABITS = [
   [/\b(by|for|in) hand\b.*\bhanded\b/i, 'one of the two'],
 ]
 
-/** The same for pages alone: comments in the code still have it. */
+/** The same for pages and tests: comments in `src` still have it. */
 const PAGE_HABITS = [[/^(- |\d+\. |\| )?(\*\*)?What (?!.*\?)|[.:] What (?!.*\?)/, 'the thing by its name']]
 
 /** The same for pages, and for the rooms of `PLAIN_ROOMS`, whose comments have none of it. */
@@ -53,6 +53,9 @@ const PLAIN_HABITS = [
   [/\b(goes|go) on\b(?! (to|the|in)\b)/i, '"continues"'],
   [/\b(somebody|nobody)\b/i, 'the actor: a caller, a process, no process'],
 ]
+
+/** Tests of other rooms follow. */
+const TESTS = /^test\/(?!adapters|bench|browser|database|engines)/
 
 const PLAIN_ROOMS =
   /\.md$|^scripts\/|^src\/(?:cli|fields|testing|http\/(?:dto|input|metrics|process|routes))\/|^src\/(?:http\/[^/]*|cli\.ts|main\.ts)$/
@@ -141,6 +144,7 @@ const files =
           'docs',
           'migrations',
           'scripts',
+          'test',
           'examples',
           'README.md',
           'CONTRIBUTING.md',
@@ -150,11 +154,14 @@ const files =
       )
         .split('\n')
         .filter((file) => /\.(ts|tsx|mjs|cjs|md)$/.test(file) && !/generated|^scripts\/prose/.test(file))
+        .filter((file) => TESTS.test(file) || !file.startsWith('test/'))
 
 let found = 0
 for (const file of files) {
   const isPage = file.endsWith('.md')
-  const habits = [...HABITS, ...(isPage ? PAGE_HABITS : []), ...(PLAIN_ROOMS.test(file) ? PLAIN_HABITS : [])]
+  const isTest = TESTS.test(file)
+  const isPlain = isTest || PLAIN_ROOMS.test(file)
+  const habits = [...HABITS, ...(isPage || isTest ? PAGE_HABITS : []), ...(isPlain ? PLAIN_HABITS : [])]
   for (const [line, text] of proseOf(file)) {
     const plain = text.replace(/`[^`]*`/g, 'x')
     for (const [habit, instead] of text.startsWith('#') ? HABITS : habits) {

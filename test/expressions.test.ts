@@ -1,4 +1,4 @@
-/** What callers write in a small language of ours costs little to judge, whatever it is. Cron patterns: `ticks.test.ts`. */
+/** A text of a caller in one of our small languages costs little to judge, whatever it is. Cron patterns: `ticks.test.ts`. */
 import fc from 'fast-check'
 import { afterPrefix } from '../src/database/engine'
 import { CURSOR } from '../src/fields/feeds'

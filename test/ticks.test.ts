@@ -123,7 +123,7 @@ describe('a cron pattern', () => {
         fc.pre(next !== null)
         const first = firstTick(cron(text, timezone), from)
         expect(first).toBe(next?.getTime())
-        // What was missed is the last tick before the next one.
+        // The missed tick is the last one before the next one.
         const after = near.nextRun(next as Date)
         fc.pre(after !== null && Number(after) - first > 120_000)
         const missed = dueTicks({ ...cron(text, timezone), missed: 'send-once' }, first, Number(after) - 1000)

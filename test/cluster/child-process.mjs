@@ -1,4 +1,4 @@
-/** A process of this folder that does its part until it is told to end, and says what came of it by messages. */
+/** A process of this folder that does its part until it is ordered to end, and reports the result by messages. */
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { must, until } from '../../scripts/docker-tools.mjs'

@@ -6,7 +6,7 @@ const BASE = process.env.RECENTN_TEST_MYSQL_IMAGE || 'mysql:9.7'
 const IMAGE = 'recentn-test-group'
 const GROUP = randomUUID()
 const INIT = [...ACCOUNTS, "GRANT SELECT ON performance_schema.replication_group_members TO health@'%'"]
-/** Each member has a number of its own, which its first start makes. */
+/** Each member has its own number, which its first start makes. */
 const MAKE_DATA = `cat >/tmp/init <<'SQL'
 ${INIT.map((sql) => `${sql};`).join('\n')}
 SQL
@@ -85,7 +85,7 @@ export const groupReplication = {
     return members.length > 0
   },
   isOut: (state) => state === 'ERROR' || state === 'OFFLINE',
-  /** A member that was expelled is told to come back. */
+  /** A member that was expelled is ordered to come back. */
   async rejoin(nodes, node) {
     await nodes.query(node, 'STOP GROUP_REPLICATION', 60_000).catch(() => {})
     await nodes.query(node, 'START GROUP_REPLICATION', 60_000)

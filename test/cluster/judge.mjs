@@ -1,4 +1,4 @@
-/** The verdict: what the processes of a load were told, compared with what they received and what is there. */
+/** The verdict: the answers that the processes of a load got, compared with what they received and what is there. */
 
 /** The faults, one sentence each, and the numbers of the run. */
 export async function judge(store, names, heard, visibilitySeconds) {
@@ -51,7 +51,7 @@ function judgeQueue(sends, receives, visibilityMs, faults) {
   for (const [body, own] of received) if (own.size > 1) faults.push(`sends: ${body} is there ${own.size} times`)
   for (const { body, id } of sends)
     if (id !== undefined && !received.has(body)) faults.push(`sends: ${body} (${id}) is lost`)
-  // A claim holds from a moment after it was asked for, until its time is over.
+  // A claim holds from a moment after it was asked for, until its time has passed.
   const claims = new Map()
   for (const receive of receives) claims.set(receive.id, [...(claims.get(receive.id) ?? []), receive])
   for (const [id, own] of claims) {
@@ -64,7 +64,7 @@ function judgeQueue(sends, receives, visibilityMs, faults) {
   }
 }
 
-/** What was deleted is never received again. */
+/** A deleted message is never received again. */
 function judgeDeletes(deletes, receives, faults) {
   const endedAt = new Map()
   for (const { id, ended, done } of deletes) if (done) endedAt.set(id, ended)

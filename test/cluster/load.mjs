@@ -1,4 +1,4 @@
-/** The load on a cluster: a process for each node, and the verdict on what they were told. */
+/** The load on a cluster: a process for each node, and the verdict on the answers that they got. */
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { sleep, until } from '../../scripts/docker-tools.mjs'
@@ -73,7 +73,7 @@ async function makeReady(nodes, mark) {
   return names
 }
 
-/** Waits until every node has all that was put, with its numbers: consumers read from nodes of their own. */
+/** Waits until every node has all that was put, with its numbers: consumers read from different nodes. */
 function everywhere(nodes, { database }) {
   const sql = `SELECT COUNT(*) AS entries, COUNT(sync_id) AS numbered, MAX(sync_id) AS last FROM ${database}.recentn_feed_entries`
   return until('all nodes have all entries of the feed', 60, async () => {

@@ -147,7 +147,7 @@ export class Nodes {
     await docker('network', 'connect', '--ip', this.host(node), `${this.name}-clients`, name)
   }
 
-  /** One statement on a connection of its own. */
+  /** One statement on a separate connection. */
   query(node, sql, timeoutMs) {
     return this.queryAt(this.url(node), sql, timeoutMs)
   }

@@ -1,5 +1,5 @@
-// One process that opens a store when it is told to, appends, and says what came of it. With `isServed` it goes on, and
-// serves REST on a port of its own.
+// One process that opens a store when it is ordered to, appends, and reports the result. With `isServed` it continues, and
+// serves REST on its own port.
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
@@ -7,7 +7,7 @@ const { openStore } = require('../../dist/src/index.js')
 
 const { name: _name, isServed, ...options } = JSON.parse(process.argv[2])
 
-/** Resolves to what the parent process is told. */
+/** Resolves to what the parent process receives. */
 async function opened() {
   const store = await openStore({ ...options, ...(!isServed && { sweep: false, publish: false, tick: false }) })
   if (isServed) {

@@ -1,5 +1,5 @@
-// One process of the load on a cluster, with a node of its own: sends, receives, appends, puts, reads changes and polls until
-// it is told to end, and then says what it was told. judge.mjs compares that with what is there.
+// One process of the load on a cluster, with its own node: sends, receives, appends, puts, reads changes and polls until
+// it is ordered to end, and then reports the answers that it got. judge.mjs compares that with what is there.
 import { createRequire } from 'node:module'
 
 const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')

@@ -38,7 +38,7 @@ describeEngine('sqlite', 'a write that waits for another program', () => {
   }
 
   it.each<[string, () => Promise<Store>]>([
-    ['a store of its own', opened],
+    ['an opened store', opened],
     ['an attached store', attached],
   ])('keeps no read of %s waiting, and is done when the other has ended', async (_, open) => {
     const store = await open()

@@ -34,15 +34,15 @@ export function familyOf(group: string): Family {
   return group.slice(0, group.indexOf(':')) as Family
 }
 
-/** What one process does. */
+/** The work of one process. */
 export interface Task {
   label: string
   seed: number
   groups: string[]
-  /** Concurrent appending loops, each of so many operations; none for a process that only changes. */
+  /** Concurrent appending loops, each of this number of operations; none for a process that only changes. */
   loops?: number
   operations?: number
-  /** An operation appends one item, or two to so many. */
+  /** An operation appends one item, or two to this number. */
   batch?: number
   /** How many different event ids an `event:` group sees. */
   eventIds?: number
@@ -88,7 +88,7 @@ type Message = { type: string } & Partial<Report>
 
 const CHILD = path.join(__dirname, 'fire-child.mjs')
 
-/** A process of ours that was told to load the library, and what it says. */
+/** A process that was sent the order to load the library, and what it says. */
 export class FireProcess {
   private readonly child: ChildProcess
   private readonly heard: Message[] = []

@@ -1,6 +1,6 @@
 /**
  * SQLite has one connection for everybody. These tests fail on TypeORM as it comes: there, concurrent transactions
- * nest into each other, and a plain write made meanwhile vanishes with another's rollback.
+ * nest into each other, and a plain write made in between vanishes with another's rollback.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../../src'
@@ -44,7 +44,7 @@ describeEngine('sqlite', 'the gate', () => {
       expect(appended).toBeGreaterThanOrEqual(20)
     })
 
-    test('a poll records what was done, though its claim could not be renewed meanwhile', async () => {
+    test('a poll records what was done, though its claim could not be renewed', async () => {
       await store.dataSource.query('CREATE TABLE jobs (id integer PRIMARY KEY, status varchar(40) NOT NULL)')
       await store.dataSource.query("INSERT INTO jobs VALUES (1, 'ready')")
       let work: (signal: AbortSignal) => void
@@ -58,7 +58,7 @@ describeEngine('sqlite', 'the gate', () => {
       const poller = store.poll('jobs', handler, { status: 'status', auto: false, claimTimeoutSeconds: 1 })
       const once = poller.once()
       const signal = await begun
-      // Nothing gets through until the claim is over, and the handler was told so.
+      // Nothing gets through until the claim has expired, and the handler knows it.
       await store.transaction(async () => {
         while (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 20))
       })
@@ -100,7 +100,7 @@ describeEngine('sqlite', 'the gate', () => {
       expect((await store.groups.recent('plain')).totalAppended).toBe(BigInt(TRANSACTIONS))
     })
 
-    test('nobody reads what is not committed', async () => {
+    test('no caller reads what is not committed', async () => {
       let open = true
       const reader = (async () => {
         let reads = 0

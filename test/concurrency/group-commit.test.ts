@@ -17,7 +17,7 @@ const PATIENCE_MS = 3000
 const run = (work: (tx: Tx) => Promise<unknown>) => work(undefined as never)
 const session = { write: run, read: run } as unknown as Session
 
-/** Which locks somebody else holds, and what was committed, by which lane. */
+/** Locks that another transaction holds, and what was committed, by which lane. */
 function useLocks() {
   const held = new Set<string>()
   const committed: { lane: number; text: string }[] = []
@@ -51,7 +51,7 @@ function useLocks() {
   return { held, committed, options, looks: () => looks }
 }
 
-/** Of somebody who can see no lock. */
+/** For a caller that can see no lock. */
 const looksFree: Options['heldLocks'] = async (_, requests) => requests.map(() => null)
 
 function adder(commits: GroupCommit<Request, string>) {
@@ -68,7 +68,7 @@ async function msOf(call: Promise<unknown>): Promise<number> {
   return performance.now() - begin
 }
 
-describe('writes that meet locks of somebody else', () => {
+describe('writes that meet locks of another transaction', () => {
   it('a name that is locked for long lets all others through, those too that were locked when it came', async () => {
     const { held, options } = useLocks()
     const add = adder(new GroupCommit(options))
@@ -88,7 +88,7 @@ describe('writes that meet locks of somebody else', () => {
     expect(await stuck).toBe('conflict')
     expect(slowest).toBeLessThan(soonMs(PATIENCE_MS / 2))
     held.delete('c')
-    // Who came late has waited for less than that.
+    // A call that came late has waited for less than that.
     expect((await Promise.all(more)).at(-1)).toMatch(/^c\d+$/)
   })
 
@@ -115,7 +115,7 @@ describe('writes that meet locks of somebody else', () => {
     expect(await Promise.all(stuck)).toEqual(Array.from({ length: 90 }, (_, n) => `c${n}`))
   })
 
-  it('what nobody holds any more when it is asked goes through its own lane', async () => {
+  it('a call whose lock is free again when it is asked goes through its own lane', async () => {
     const { held, committed, options, looks } = useLocks()
     const heldLocks: typeof options.heldLocks = async (tx, requests) => {
       held.delete('c')
@@ -138,7 +138,7 @@ describe('writes that meet locks of somebody else', () => {
     expect(await stuck).toBe('conflict')
   })
 
-  it('what is locked fails in its time, though others that are aside are never idle', async () => {
+  it('a locked call fails in its time, though others that are set aside are never idle', async () => {
     const { held, options } = useLocks()
     const slowly: typeof options.run = async (tx, requests, writing) => {
       await pause(20)
@@ -151,7 +151,7 @@ describe('writes that meet locks of somebody else', () => {
     stuck.finally(() => {
       isOver = true
     })
-    // More often than it is answered: of this name there is always a call that is aside.
+    // More often than it is answered: of this name a call is always set aside.
     const calls: Promise<string>[] = []
     const busy = setInterval(() => calls.push(codeOf(add('busy', 'a'))), 4)
     await pause(LOCK_TIMEOUT_MS * 8)
@@ -166,7 +166,7 @@ describe('writes that meet locks of somebody else', () => {
 
   it('what is held whenever it is asked, by other processes in turns, gets its turn, though others are free', async () => {
     const { held, options } = useLocks()
-    // Each process lets go of it soon; whoever waits for it gets it.
+    // Each process releases it soon; the call that waits for it gets it.
     const heldLocks: typeof options.heldLocks = async (_, requests) =>
       requests.map(({ names }) => names.find((name) => name === 'c' || held.has(name)) ?? null)
     const add = adder(new GroupCommit({ ...options, heldLocks }))
@@ -239,7 +239,7 @@ describe('writes that meet locks of somebody else', () => {
     expect(waits.at(-1)).toBe(1)
   })
 
-  it('many that wait for one lock which nobody can see fail in their time', async () => {
+  it('many that wait for one invisible lock fail in their time', async () => {
     const { held, options } = useLocks()
     const run: typeof options.run = async (tx, requests, writing) => {
       await pause(held.size > 0 ? 5 * LOCK_TIMEOUT_MS : 0)
@@ -278,7 +278,7 @@ describe('writes that meet locks of somebody else', () => {
     await Promise.all(calls)
   })
 
-  it('calls for one name are run in their order, whatever is locked meanwhile, and others with them', async () => {
+  it('calls for one name are run in their order, whatever is locked then, and others with them', async () => {
     const { held, committed, options } = useLocks()
     const add = adder(new GroupCommit({ ...options, patienceMs: 60_000 }))
     const calls: Promise<string>[] = []

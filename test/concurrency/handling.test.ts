@@ -1,8 +1,8 @@
-/** What a process keeps of handlers that have ended. */
+/** The memory that a process keeps for handlers that have ended. */
 import { openStore } from '../../src'
 import { handling, isHandling } from '../../src/kit/reentrancy'
 
-/** What every promise carries, and so pays for, until Node 24: a value of each `AsyncLocalStorage` that was ever used. */
+/** The load of every promise, and its cost, until Node 24: a value of each `AsyncLocalStorage` that was ever used. */
 const carried = () => Object.getOwnPropertySymbols(Promise.resolve()).length
 
 let undo = async () => {}

@@ -23,7 +23,7 @@ describe('a long poll', () => {
     expect([polls.size, polls.awaited]).toEqual([0, []])
   })
 
-  it('says of which topics somebody waits, and when: not for a caller that looks', async () => {
+  it('says for which topics a caller waits, and when: not for a caller that looks', async () => {
     const waits: string[][] = []
     const polls: LongPoll = new LongPoll({ what: 'calls', onWait: () => waits.push(polls.awaited) })
     const [caller, other] = [polls.enter('t', FOREVER), polls.enter('u', FOREVER)]

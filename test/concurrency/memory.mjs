@@ -52,7 +52,7 @@ async function append(store, from, to) {
   }
 }
 
-/** After two collections, with what finalizers let go of in between. */
+/** After two collections, with what finalizers release in between. */
 async function settled() {
   for (let round = 0; round < 3; round++) {
     globalThis.gc()

@@ -72,7 +72,7 @@ for (const engine of ENGINES) {
       expect(totals.reduce((sum, { totalAppended }) => sum + Number(totalAppended), 0)).toBe(CALLERS * ROUNDS)
     })
 
-    test('a caller with a tag is told of everything that was acknowledged before', async () => {
+    test('a caller with a tag sees everything that was acknowledged before', async () => {
       await fire(async (caller, n) => {
         const { group } = GROUPS[(caller + n) % GROUPS.length] as { group: string }
         const store = storeOf(caller + n)
@@ -83,7 +83,7 @@ for (const engine of ENGINES) {
         expect(page.totalAppended).toBeGreaterThan(appended.id)
         expectOneMoment(page)
         const later = await store.groups.recentIfChanged(group, page.tag)
-        // Unchanged, or changed by somebody else.
+        // Unchanged, or changed by another caller.
         if (later !== null) expect(later.totalAppended).toBeGreaterThan(page.totalAppended)
       })
     })

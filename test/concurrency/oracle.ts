@@ -1,5 +1,5 @@
 /**
- * What must come out of a fire, computed from what was acknowledged alone.
+ * The right end of a fire, computed from what was acknowledged alone.
  *
  * An append and a change of settings both lock the group's head, so the total that a change answers says between which
  * two ids it happened: replaying both in that order over a plain map gives the group's window exactly.

@@ -45,7 +45,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
 
     describe.each(GROUPS)('over %d group(s)', (groups) => {
       test.each(SESSIONS[engine])('the published statement loses or refuses appends at %s', async (session) => {
-        // Whether writers meet is chance: they go on until one has lost what is looked for.
+        // Whether writers meet is chance: they continue until one has lost what is looked for.
         for (let round = 1, isSeen = false; !isSeen; round++) {
           const tally = await hammerPublished(database.url, session, groups, APPENDS_EACH)
           table.push(row(`published, ${session}`, groups, tally))

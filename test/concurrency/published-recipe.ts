@@ -24,7 +24,7 @@ const CREATE = `CREATE TABLE q (
 const APPEND = `REPLACE INTO q (id, modulo, kind, food)
   SELECT COALESCE(MAX(id), -1) + 1, (COALESCE(MAX(id), -1) + 1) MOD ${CAPACITY}, ?, ? FROM q WHERE kind = ?`
 
-/** What a session is told before it writes, by the name that the table gives it. */
+/** Settings of a session before it writes, by the name that the table gives it. */
 export const SESSIONS = {
   'REPEATABLE READ': ['SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ'],
   'READ COMMITTED': ['SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'],
@@ -36,7 +36,7 @@ export const SESSIONS = {
 } as const
 export type SessionName = keyof typeof SESSIONS
 
-/** What a load came to. `taken` is how many numbers the groups say they gave out: MAX(id) + 1 of each, summed up. */
+/** The result of a load. `taken` is how many numbers the groups say they gave out: MAX(id) + 1 of each, summed up. */
 export interface Tally {
   attempts: number
   acknowledged: number
@@ -50,7 +50,7 @@ export interface Tally {
 
 /**
  * Runs up to `appendsEach` appends on each of `CONNECTIONS` writers at once, each to one of `groups` groups in turn, for
- * `MAX_SECONDS` at the most. A refused append is counted by `nameOf` its error and not tried again.
+ * `MAX_SECONDS` at most. A refused append is counted by `nameOf` its error and not tried again.
  */
 export async function hammer(
   groups: number,

@@ -23,7 +23,7 @@ export function describeRingFire(engine: 'mariadb' | 'mysql', sizes: readonly Ri
     afterAll(() => database.drop())
 
     test.each(sizes)(
-      '$groups group(s): every append has its own id, none is lost, nobody sees an error',
+      '$groups group(s): every append has its own id, none is lost, no caller sees an error',
       async (size) => {
         await expectNothingLost(database.url, { ...size, processes: 4, loops: 16 })
       },

@@ -27,7 +27,7 @@ export interface RingFire {
   alone?: boolean
 }
 
-/** Must run before any process opens its store, so that the first append already obeys. */
+/** Must run before any process opens its store, so that the first append already follows it. */
 export async function putFirstSettings(url: string): Promise<void> {
   const store = await openStore({ url })
   try {
@@ -113,7 +113,7 @@ async function readAll(store: Store, names: readonly string[]) {
   return read
 }
 
-/** A policy that changed reaches the slots at the group's next write; everywhere else they are laid out by now. */
+/** A policy that changed reaches the slots at the group's next write; all others are laid out already. */
 function expectSlots({ group, capacity, mode, items }: Recent): void {
   if (familyOf(group) === 'policy') return
   const wrong = items.filter(({ id, slot }) =>

@@ -44,7 +44,7 @@ describe('a shared look', () => {
     expect(new Set(answers.map(String))).toEqual(new Set(['a,a?', 'b,b?', 'c,c?']))
   })
 
-  it('asks nothing while nobody waits, and again once somebody does', async () => {
+  it('asks nothing while no caller waits, and again once one does', async () => {
     const { look, asked } = lookOf()
     const topics: string[] = []
     const looks = look.join(partOf(topics))
@@ -57,7 +57,7 @@ describe('a shared look', () => {
     await look.stop()
   })
 
-  it('looks less often for who has had no news for long, and often again after news', async () => {
+  it('looks less often for a caller that has had no news for long, and often again after news', async () => {
     const { look, asked } = lookOf()
     const looks = look.join(partOf(['t'], { leastMs: () => 5 }))
     looks.begin()
@@ -67,7 +67,7 @@ describe('a shared look', () => {
       return asked.length - before
     }
     await count(2000)
-    // By now a pause is at least 100 ms.
+    // A pause is now at least 100 ms.
     expect(await count(500)).toBeLessThanOrEqual(5)
     looks.hadEvents()
     const before = asked.length
@@ -90,7 +90,7 @@ describe('a shared look', () => {
       },
     })
     for (const looks of [look.join(part), look.join(part)]) looks.begin()
-    await eventually(10_000, 'both were told', async () => failures >= 2)
+    await eventually(10_000, 'both were called', async () => failures >= 2)
     isDown = false
     await eventually(10_000, 'it has looked again', async () => answers >= 2)
     await look.stop()

@@ -116,7 +116,7 @@ function toTheSql(files: string[]): string[] {
 describe('The files between a public call and its SQL', () => {
   let store: Store
   const found = new Map<string, string[]>()
-  /** Of each call: its first statement, and the files on the stacks up to it. */
+  /** For each call: its first statement, and the files on the stacks up to it. */
   const first = new Map<string, { sql: string; files: string[] }>()
 
   beforeAll(async () => {

@@ -3,7 +3,7 @@
  * language parses, and its SQL names tables and indexes that there are. `printed.test.ts` and `requests.test.ts` run the
  * blocks whose output a page shows.
  *
- * A TypeScript block is a module of its own. What it uses without declaring it is in `support/names.d.ts`, and packages
+ * A TypeScript block is a separate module. The names that it uses without declaring them are in `support/names.d.ts`, and packages
  * that are not installed here are in `support/packages.d.ts`.
  */
 import { execFile, spawnSync } from 'node:child_process'

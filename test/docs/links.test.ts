@@ -4,7 +4,7 @@ import path from 'node:path'
 import { ROOT } from '../support/processes'
 import { PAGES, textOf } from './support/pages'
 
-/** What is in code is no link. */
+/** Code has no links. */
 function proseOf(page: string): string {
   return textOf(page)
     .replaceAll(/^```[\s\S]*?^```/gm, '')

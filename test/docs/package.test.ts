@@ -1,4 +1,4 @@
-/** What the package and the image are made from is said in files that nobody runs: these are their promises. */
+/** The package and the image are made from files that are not programs: these are their promises. */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
@@ -13,7 +13,7 @@ test('the SQLite driver is an optional peer, and nothing is an optional dependen
   expect(manifest.devDependencies['better-sqlite3']).toMatch(/^12\./)
 })
 
-test('nobody is told to leave out the optional dependencies of the whole project', () => {
+test('no page says to leave out the optional dependencies of the whole project', () => {
   for (const page of ['README.md', 'docs/library.md', 'docs/operating.md']) {
     expect(read(page)).not.toContain('--omit=optional')
   }

@@ -23,7 +23,7 @@ import { type Block, blocksOf, hasTools, PAGES } from './support/pages'
 const SECONDS = 100
 
 const SHOWING = PAGES.filter((page) => blocksOf(page).some(({ mark }) => mark === 'prints'))
-/** What the blocks of a page call, beside Node. */
+/** The calls in the blocks of a page, beside Node. */
 const toolsOf = (page: string) =>
   blocksOf(page).flatMap(({ language }) =>
     language === 'sh' ? ['bash', 'curl'] : language === 'python' ? ['python3'] : [],

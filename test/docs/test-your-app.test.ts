@@ -1,4 +1,4 @@
-/** docs/how-to/test-your-app.md: the tests on the page are run as they stand there, and what it says of an attached store. */
+/** docs/how-to/test-your-app.md: the tests on the page are run as they are printed, and what it says of an attached store. */
 import 'reflect-metadata'
 import { transformSync } from 'esbuild'
 import { attachStore } from 'recentn'

@@ -1,4 +1,4 @@
-/** examples/cron-poller.ts as cron runs it: programs of their own, two of them at once, their lines and exit codes. */
+/** examples/cron-poller.ts as cron runs it: separate programs, two of them at once, their lines and exit codes. */
 import express, { type Response } from 'express'
 import { openStore, type Store } from '../../src/index'
 import { type Database, describeEngine, ENGINES, freshDatabase } from '../support/engines'
@@ -94,7 +94,7 @@ describe.each(ENGINES)('cron-poller', (engine) => {
       expect(await cron()).toMatchObject({ code: 0, stdout: expect.stringContaining('0 claimed') })
     })
 
-    it('and tells of whom it gave up without trying again', async () => {
+    it('and reports the row that it gave up without trying again', async () => {
       await signUp('anna', 'fred')
       held = []
       const killing = new AbortController()

@@ -60,7 +60,7 @@ describe('examples', () => {
     ])
   })
 
-  it('poll-orders: an invoice for each order of the table, by two pollers at once; what fails twice is refused', async () => {
+  it('poll-orders: an invoice for each order of the table, by two pollers at once; an order that fails twice is refused', async () => {
     const { invoices, orders, results } = await pollOrders(shopFile())
     expect(invoices).toEqual([
       { order: 1, cents: 60_000 },
@@ -71,7 +71,7 @@ describe('examples', () => {
     expect([sum('claimed'), sum('done'), sum('retried'), sum('failed')]).toEqual([4, 2, 1, 1])
   })
 
-  it('order-invoices: an invoice for each order that there is; what fails twice is a dead letter', async () => {
+  it('order-invoices: an invoice for each order that there is; an order that fails twice is a dead letter', async () => {
     const { invoices, history, dead } = await invoicing.main(shopFile())
     expect(invoices).toEqual([
       { id: expect.any(Number), order: 1, cents: 60_000 },
@@ -126,7 +126,7 @@ describe('examples', () => {
     await shop.close()
   })
 
-  it('search-index: one that is killed goes on from its cursor, one that was away too long starts over', async () => {
+  it('search-index: one that is killed continues from its cursor, one that was away too long starts over', async () => {
     const { User } = searching
     const shop = await testStore({
       entities: [User],

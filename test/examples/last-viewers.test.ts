@@ -44,7 +44,7 @@ describe.each(ENGINES)('the last viewers', (engine) => {
       expect(await visit('u0')).toMatchObject({ status: 200, names: [], views: 0 })
       for (let n = 1; n <= 12; n++) await visit(`u${n}`)
       expect((await visit('u12')).names).toEqual(users(11, 10, 9, 8, 7, 6, 5, 4, 3, 2))
-      // Coming back moves to the front and pushes nobody out.
+      // Coming back moves to the front and pushes no viewer out.
       expect((await visit('u5')).names).toEqual(users(12, 11, 10, 9, 8, 7, 6, 4, 3, 2))
       expect(await look()).toMatchObject({ names: users(5, 12, 11, 10, 9, 8, 7, 6, 4, 3), views: 15 })
     })

@@ -1,4 +1,4 @@
-/** The example as a program: it stops while somebody listens to a stream of its router, and has a connection without a request. */
+/** As a program: it stops while a client listens to a stream of its router, and has a connection without a request. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'

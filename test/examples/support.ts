@@ -1,4 +1,4 @@
-/** What the tests of the examples have in common: an app on a port, a condition that comes true, a program that ends. */
+/** Shared by the tests of the examples: an app on a port, a condition that comes true, a program that ends. */
 import { spawn } from 'node:child_process'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
@@ -21,7 +21,7 @@ export function until(what: string, ask: () => Promise<boolean> | boolean): Prom
   return eventually(20_000, what, ask)
 }
 
-/** Runs an example as a program of its own, on what is built; resolves at its end, which `signal` brings about by force. */
+/** Runs an example as a separate program, on what is built; resolves at its end, which `signal` brings about by force. */
 export function runExample(
   name: string,
   env: Record<string, string>,

@@ -1,4 +1,4 @@
-/** Connections that are lost around a commit: whoever appended is told the truth, and nothing is stored twice. */
+/** Connections that are lost around a commit: the caller learns the truth, and nothing is stored twice. */
 import { type AppendedItem, openStore, RecentnError, type Store } from '../../src'
 import { refusal } from '../contract/context'
 import { CuttingProxy, type Moment } from '../support/cutting-proxy'
@@ -45,7 +45,7 @@ export function describeCutOff(engine: 'mariadb' | 'mysql'): void {
       await database?.drop()
     })
 
-    /** What is stored in the groups of the test, oldest first: ids without gap, and no member twice. */
+    /** The items in the groups of the test, oldest first: ids without gap, and no member twice. */
     async function stored(): Promise<Map<string, string>> {
       const places = new Map<string, string>()
       const { groups } = await direct.groups.list({ prefix })
@@ -172,7 +172,7 @@ export function describeCutOff(engine: 'mariadb' | 'mysql'): void {
         }
       })
       const [cuts] = await Promise.all([cutting, ...callers])
-      // Meanwhile each call may have been in doubt, and then found out. Nothing is under way now, so that these are refused.
+      // Until then each call may have been in doubt, and then found out. Nothing is under way now, so that these are refused.
       proxy.refuse()
       const last = Array.from({ length: CALLERS }, (_, n) =>
         refusal(store.groups.append(`${prefix}${n % 24}`, { member: `last-${n}` })),

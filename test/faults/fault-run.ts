@@ -21,7 +21,7 @@ const REFUSED_WITHIN_MS = 6000
 /** From the end of a fault to the first good answer of each process. */
 const GOOD_WITHIN_MS = 2000
 const GROWTH_PERCENT = 10
-/** What these calls wait for by themselves. */
+/** The time that these calls wait by themselves. */
 const OWN_WAIT_MS: Record<string, number> = { receive: 1000, consume: 1000 }
 
 export const STEADY = 'steady'
@@ -31,7 +31,7 @@ export interface Fault {
   name: string
   /** How long it lasts: in the short form, and in the long one. */
   seconds: readonly [short: number, long: number]
-  /** The database does not answer meanwhile, so that each call is refused soon. */
+  /** The database does not answer during it, so that each call is refused soon. */
   isAway?: boolean
   /** Calls that have nothing to do with it, and how long it may keep them waiting. */
   others?: { are(call: Good): boolean; withinMs: number }
@@ -42,7 +42,7 @@ export interface Fault {
 export class FaultRun {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'recentn-faults-'))
   readonly load: Load
-  /** By a way of its own to the database. */
+  /** By another way to the database. */
   readonly direct: Store
   readonly ledger: LoadLedger
   readonly #engine: string
@@ -85,7 +85,7 @@ export class FaultRun {
       const { code, kind, asked, answered, text } = one
       if (answered < from) continue
       refused[code] = (refused[code] ?? 0) + 1
-      // What a call waited before the fault began was no fault's.
+      // A wait before the fault began does not count.
       const ms = Math.round(answered - Math.max(asked, from) - (OWN_WAIT_MS[kind] ?? 0))
       slowestErrorMs = Math.max(ms, slowestErrorMs)
       // A process without a processor is late with all that it does.

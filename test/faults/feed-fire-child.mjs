@@ -1,5 +1,5 @@
-// One process of the feeds' fire, a writer, a publisher or a consumer, until it is told to end or is killed. What it did
-// it writes down as appended lines before it goes on; see feed-ledger.ts for what they say.
+// One process of the feeds' fire, a writer, a publisher or a consumer, until it is ordered to end or is killed. Its work
+// is written down as appended lines before it continues; see feed-ledger.ts for what they say.
 import { createRequire } from 'node:module'
 import { openLedger } from './ledger-file.mjs'
 

@@ -1,7 +1,7 @@
 /**
  * A feed under fire: processes write the same keys, others number them, others consume, each of them killed at random and
  * started again: publishers and consumers from outside, writers by themselves right behind a statement, in the middle of a
- * transaction or before they could say that it is done. What the processes write down is read by feed-ledger.ts.
+ * transaction or before they could say that it is done. feed-ledger.ts reads the lines of the processes.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -42,14 +42,14 @@ const writers = labels('writer', WRITERS)
 const publishers = labels('publisher', PUBLISHERS)
 const consumers = labels('consumer', CONSUMERS)
 
-/** The processes, each of which is started again when it is killed, until it is told to end. */
+/** The processes, each of which is started again when it is killed, until it is ordered to end. */
 class Processes {
   readonly #alive = new Map<string, ChildProcess>()
   readonly #working = new Set<string>()
   readonly #ending = new Set<ChildProcess>()
   /** Of every role, how often one of it was killed. */
   readonly kills: Record<string, number> = { writer: 0, publisher: 0, consumer: 0 }
-  /** How processes ended that nobody had killed. */
+  /** How processes ended that were not killed. */
   readonly crashes: string[] = []
   phase = 'alone'
 

@@ -1,6 +1,6 @@
 /**
- * What the processes of the feeds' fire wrote down, and what of it can't be. All writers append to one file, each consumer,
- * however often it was started, to one of its own. A stamp says which value it was, `-` that the entry was deleted.
+ * The lines of the processes of the feeds' fire, and those that can't be. All writers append to one file, each consumer,
+ * however often it was started, to its own one. A stamp says which value it was, `-` that the entry was deleted.
  * - `ack <key> <version> <stamp>`: a write was acknowledged, after its commit
  * - `took <phase> <ms>`: how long a put took
  * - `start <cursor>`: a consumer's process begins at its stored cursor
@@ -19,7 +19,7 @@ export interface Seen {
   stamp: string
 }
 
-/** What the database has at the end. */
+/** The content of the database at the end. */
 export type Truth = Map<string, Seen>
 
 export interface Writes {
@@ -95,7 +95,7 @@ export function lossesOf(seen: readonly Seen[], truth: Truth): string[] {
   return [...foreign, ...wrong]
 }
 
-/** What consumers saw, all together: of no sync id two things, of no key an older version under a greater sync id. */
+/** The changes that consumers saw, all together: of no sync id two things, of no key an older version under a greater sync id. */
 export function contradictionsIn(all: readonly Seen[]): string[] {
   const faults: string[] = []
   const byId = new Map<bigint, Seen>()

@@ -53,7 +53,7 @@ describe('a load on sqlite', () => {
 
   function fill(): void {
     if (!isMounted) return
-    // What is free in its write-ahead log would hold the writes of the next seconds.
+    // The free space in its write-ahead log would hold the writes of the next seconds.
     const checkpoint = new BetterSqlite3(file(), { timeout: 10_000 })
     checkpoint.pragma('wal_checkpoint(TRUNCATE)')
     checkpoint.close()

@@ -55,7 +55,7 @@ async function sendAll(store: Store, queue: string): Promise<Map<string, SentTo>
   return sent
 }
 
-/** What the ledger says is wrong, and how many messages were done. */
+/** The faults in the ledger, and how many messages were done. */
 function judge(file: string, sent: ReadonlyMap<string, SentTo>, most: number) {
   const faults: string[] = []
   const claims = new Map<string, GroupHandling>()

@@ -1,6 +1,6 @@
-// The file that processes under fire append to, a line for each thing that happened, before they go on. A reader may see
+// The file that processes under fire append to, a line for each thing that happened, before they continue. A reader may see
 // the half of a line, and a kill may leave one behind (the kernel writes a page at a time): each line ends with a dot, and
-// begins on a line of its own. ledger-lines.ts reads them.
+// begins on a new line. ledger-lines.ts reads them.
 import { openSync, writeSync } from 'node:fs'
 
 export function openLedger(file) {

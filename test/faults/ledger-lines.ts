@@ -9,7 +9,7 @@ export function linesOf(file: string): string[][] {
   return whole.map((line) => line.split(' ').slice(0, -1))
 }
 
-/** What the test itself has to say, between the lines of the processes. */
+/** The lines of the test itself, between the lines of the processes. */
 export function appendLine(file: string, ...words: (string | number)[]): void {
   appendFileSync(file, `\n${words.join(' ')} .\n`)
 }

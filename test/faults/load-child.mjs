@@ -10,7 +10,7 @@ const { label, url, file, poolSize, groups, statementTimeoutSeconds, visibilityS
 const { note } = openLedger(file)
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const below = (n) => Math.floor(Math.random() * n)
-/** Milliseconds of a clock that all processes share and nobody sets. */
+/** Milliseconds of a clock that all processes share and none sets. */
 const now = () => Number(process.hrtime.bigint() / 1000n) / 1000
 
 // ---- a clock that can be moved
@@ -49,7 +49,7 @@ setInterval(() => {
   const [from, before] = [tickedAt, used]
   tickedAt = now()
   used = process.cpuUsage()
-  // What it has computed itself meanwhile is no excuse.
+  // Its own computing in between is no excuse.
   const ownMs = (used.user - before.user + used.system - before.system) / 1000
   const starvedMs = tickedAt - from - TICK_MS - ownMs
   if (starvedMs > LATE_MS) note('starved', label, from, tickedAt, starvedMs)
@@ -131,7 +131,7 @@ function work() {
   return store.queues.work(
     'worked',
     async ({ id, body, receiveCount, visibleAt }) => {
-      // With a clock that was moved nobody here knows how long the claim holds.
+      // With a clock that was moved this process does not know how long the claim holds.
       const left = offsetMs === 0 ? visibleAt.getTime() - RealDate.now() : 0
       note('start', `worked/${id}`, body.what, receiveCount, now(), now() + left)
       await sleep(below(20))
@@ -176,7 +176,7 @@ async function hog(ms) {
   await Promise.allSettled(Array.from({ length: max }, () => store.transaction(hold, { retries: 0 })))
 }
 
-/** What the driver's connections are at that are neither idle nor closed. */
+/** The work of the driver's connections that are neither idle nor closed. */
 function busyOnes() {
   const { _allConnections: all, _freeConnections: free } = store.dataSource.driver.pool ?? {}
   const of = (queue) => Array.from({ length: queue?.length ?? 0 }, (_, at) => queue.get(at))
@@ -201,7 +201,7 @@ async function stop() {
   isRunning = false
   await Promise.all([...running, worker.stop()])
   const measured = await measure()
-  // What runs in the background takes a connection now and then: those are leaked that are never free.
+  // Background work takes a connection now and then: those are leaked that are never free.
   let busy = busyOnes()
   for (let tries = 0; tries < 400 && busy.length > 0; tries++) {
     await sleep(25)

@@ -1,10 +1,10 @@
 /**
- * What the processes of the load wrote down. Times are milliseconds of the clock that all processes share. The lines:
+ * The lines of the processes of the load. Times are milliseconds of the clock that all processes share. The lines:
  * - `append|send|put|settle|receive|read|consume <process> <asked> <answered> …`: a call that was acknowledged, with
  *   `<group> <id> <member>`, `<queue/id> <what> <priority>`, `<key> <n> <version>`, `<queue/id> <receive count>`, and for a consumer
  *   its life and its cursor
  * - `start <queue/id> <what> <receive count> <now> <until>`, `end <queue/id> <receive count> <now>`: a handler; until
- *   when nobody else may have the message
+ *   when no other process may have the message
  * - `seen <life> <sync id> <key> <n> <what>`: a consumer was given this change, which that put has made
  * - `refused <kind> <process> <asked> <answered> <code> <what> <text>`, `unhandled <process> <text>`
  * - `starved <process> <from> <to> <ms>`: so long of that time the process was late, without computing
@@ -45,7 +45,7 @@ export interface Handled {
   what: string
   receiveCount: number
   start: number
-  /** Until then nobody else may have it. */
+  /** Until then no other process may have it. */
   until: number
   end: number | null
 }

@@ -7,7 +7,7 @@ import { pause } from '../support/timing'
 export const POOL_SIZE = 10
 export const GROUPS = 40
 export const VISIBILITY_SECONDS = 10
-/** What a user sets whose calls may not hang. A statement then waits for a lock for 3 seconds at most. */
+/** The settings of a user whose calls may not hang. A statement then waits for a lock for 3 seconds at most. */
 export const STATEMENT_SECONDS = 5
 
 export interface Measured {
@@ -24,7 +24,7 @@ export class Load {
   readonly #ending = new Set<ChildProcess>()
   readonly #url: string
   readonly #file: string
-  /** How processes ended that nobody had killed. */
+  /** How processes ended that were not killed. */
   readonly crashes: string[] = []
 
   constructor(url: string, file: string) {

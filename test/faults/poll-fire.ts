@@ -19,7 +19,7 @@ import { Verdict } from './poll-verdict'
 import { report } from './report'
 
 const SECONDS = Math.max(Number(process.env.RECENTN_FIRE_SECONDS ?? 12), 5)
-/** How long the fire may go on until each shape was cut off: seconds on a machine that has nothing else to do. */
+/** How long the fire may last until each shape was cut off: seconds on a machine that has nothing else to do. */
 const MOST_FURTHER_SECONDS = 120
 const PROCESSES = 3
 const BULK_EVERY_MS = 500
@@ -67,7 +67,7 @@ class Rows {
 }
 
 /**
- * Kills until it is over, each time a process that runs a handler of the table that was cut off least. For tables that were
+ * Kills until it has ended, each time a process that runs a handler of the table that was cut off least. For tables that were
  * not cut off at all it waits some rounds: on a busy machine it takes a while until each is at work.
  */
 async function keepKilling(file: string, processes: Processes, names: string[], isOver: () => boolean): Promise<void> {

@@ -2,9 +2,9 @@
  * The ledger that handlers under fire keep outside of the database, a file that all processes append to, a line each time:
  * - `start <table> <n> <claim> <attempt> <now, ms>`, then one of
  * - `end <table> <n> <claim> <attempt> <now>`, `failed …`, or nothing when the process was killed in between
- * - `lost <table> <n> <claim> <now>`: the handler was told that its claim is lost
+ * - `lost <table> <n> <claim> <now>`: the handler learned that its claim is lost
  * - `killed <pid>`: by the test, when the process was gone
- * - `fault <code> <text>`: what a poller was told by the database
+ * - `fault <code> <text>`: an error of the database that a poller reported
  *
  * A process that lives holds its claims, so that a row which two had at once is seen by the order of the lines: a second
  * `start` before the `end` of one whose process was not killed.
@@ -27,7 +27,7 @@ export class Ledger {
   readonly faults: string[] = []
   readonly twice: string[] = []
   readonly kills: number[] = []
-  /** Claims whose handlers, or what came after them, were told that they are lost. */
+  /** Claims whose handlers, or what came after them, learned that they are lost. */
   readonly lost = new Set<string>()
   readonly #open = new Map<string, Handling>()
 
@@ -50,7 +50,7 @@ export class Ledger {
       Object.assign(this.#open.get(claim) as Handling, { isOver: true, outcome: word })
       this.#open.delete(claim)
     } else if (word === 'killed') {
-      // What it had is nobody's.
+      // Its claims belong to no process.
       this.kills.push(Number(table))
       for (const [key, one] of this.#open) {
         if (!key.startsWith(`${table}-`)) continue
@@ -66,7 +66,7 @@ export class Ledger {
     return new Map(rows.map(([row, all]) => [row.slice(table.length + 1), all]))
   }
 
-  /** Of each table: how many handlings were cut off. */
+  /** For each table: how many handlings were cut off. */
   cuts(): Map<string, number> {
     const cuts = new Map<string, number>()
     for (const [row, all] of this.handlings) {

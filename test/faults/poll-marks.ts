@@ -1,5 +1,5 @@
 /**
- * What the database itself notes of polls under fire, by triggers, in the transaction of what they note: `done`, `error`
+ * The notes of the database itself about polls under fire, by triggers, in the transaction of the noted change: `done`, `error`
  * or `deleted` for each recorded result, and `over` or `early` for each claim that another took, by whether the first had
  * run out. So a result that was recorded twice, or a claim taken from one who still held it, can't hide.
  */

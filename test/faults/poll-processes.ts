@@ -1,4 +1,4 @@
-/** The processes under fire, of which there are always so many, however often one is killed. */
+/** The processes under fire, whose number stays the same, however often one is killed. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
@@ -10,7 +10,7 @@ export class Processes {
   readonly #onKilled: (pid: number) => void
   #isEnding = false
   kills = 0
-  /** How processes ended that nobody had killed. */
+  /** How processes ended that were not killed. */
   readonly crashes: string[] = []
 
   constructor(args: string[], onKilled: (pid: number) => void, script = 'poll-fire-child.mjs') {
@@ -38,7 +38,7 @@ export class Processes {
     return child
   }
 
-  /** One of these, if there is one, else any. */
+  /** One of these, if there is one, otherwise any. */
   kill(pids: readonly number[]): void {
     const among = pids.filter((pid) => this.#alive.has(pid))
     const choice = among.length > 0 ? among : [...this.#alive.keys()]

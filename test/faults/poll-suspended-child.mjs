@@ -1,9 +1,9 @@
 // One of the two processes that poll every table in the test of a suspended process.
 // - `late` suspends itself as soon as all its handlers have begun; when it is woken up they end: the first well, the
-//   second with an error, and the third when it is told that its claim is lost.
-// - `next` has its handlers wait until it is told to end them.
+//   second with an error, and the third when it learns that its claim is lost.
+// - `next` has its handlers wait until it is ordered to end them.
 // Both say `{ begun }` when all have begun, and at the end `{ results, told, attempts }`: what `once` of `late` said for
-// each table, how many handlers were told that their claims are lost, and the attempts that the handlers saw.
+// each table, how many handlers learned that their claims are lost, and the attempts that the handlers saw.
 import { createRequire } from 'node:module'
 
 const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')

@@ -10,7 +10,7 @@ import { noteMarks, readMarks } from './poll-marks'
 import { createTables, fireTables, insertRows } from './poll-tables'
 import { report } from './report'
 
-/** Of each table: one that ends well, one that fails, and one that waits until it is told. */
+/** For each table: one that ends well, one that fails, and one that waits for an order. */
 const ROWS = 3
 const TIMEOUT_SECONDS = 4
 
@@ -67,7 +67,7 @@ export function describePollSuspended(engine: EngineName): void {
         await late.until(() => late.said.begun !== undefined)
         const successor = new Child(url, 'next', given)
         next = successor
-        // All claims ran out: the first process is suspended, else it would have renewed them.
+        // All claims ran out: the first process is suspended, otherwise it would have renewed them.
         await successor.until(() => successor.said.begun !== undefined)
         expect(late.said.results).toBeUndefined()
 

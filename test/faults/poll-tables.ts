@@ -63,7 +63,7 @@ export async function insertRows(
   if (rows.length > 0) await dataSource.query(insertSql(table, name, rows))
 }
 
-/** What is left in the table of rows whose result is `done`. */
+/** How many rows whose result is `done` are left in the table. */
 export async function countDone(dataSource: DataSource, { name, table }: FireTable): Promise<number> {
   const [row] = await dataSource.query(
     `SELECT COUNT(*) AS found FROM ${name}${table.done ? ` WHERE ${table.done}` : ''}`,

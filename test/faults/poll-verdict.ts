@@ -1,4 +1,4 @@
-/** What a run of polls under fire did wrong, by the ledger of its handlers and the marks of its database. */
+/** The faults of a run of polls under fire, by the ledger of its handlers and the marks of its database. */
 import type { Handling, Ledger } from './poll-ledger'
 import { type Mark, NOTED } from './poll-marks'
 import type { FireTable } from './poll-tables'
@@ -131,7 +131,7 @@ export class Verdict {
   }
 }
 
-/** What is known of one row. */
+/** The facts about one row. */
 interface Story {
   putAt: number
   all: readonly Handling[]

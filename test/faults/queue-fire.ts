@@ -3,8 +3,8 @@
  * handlers keep a ledger outside of the database, a file that all append to. Its lines:
  * - `start <id> <claim> <receive count> <visible at, ms> <now, ms>`, then one of
  * - `end <id> <claim> <now>`, `failed <id> <claim> <now>`, or nothing when the process was killed in between
- * - `lost <id> <claim> <now>`: the handler was told that its claim is lost
- * - `fault <code> <text>`: what a worker was told by the database
+ * - `lost <id> <claim> <now>`: the handler learned that its claim is lost
+ * - `fault <code> <text>`: an error of the database that a worker reported
  */
 import path from 'node:path'
 import type { Store } from '../../src'
@@ -107,7 +107,7 @@ async function theDead(store: Store): Promise<Map<string, number>> {
   return dead
 }
 
-/** What no two handlings of one message, one after the other, may do. */
+/** The rule for two handlings of one message, one after the other. */
 function faultsOf(id: string, handlings: readonly Handling[]): string[] {
   const faults: string[] = []
   const ordered = [...handlings].sort((a, b) => a.receiveCount - b.receiveCount)
@@ -118,9 +118,9 @@ function faultsOf(id: string, handlings: readonly Handling[]): string[] {
     const next = ordered[at + 1]
     if (next === undefined) continue
     if (next.receiveCount === one.receiveCount) say('was handed out twice with one receive count')
-    // Whether its process is alive or dead: until it has ended, or its visibility is over, nobody else begins.
+    // Whether its process is alive or dead: until it has ended, or its visibility has expired, no other worker begins.
     if (next.start + TICK_MS < Math.min(one.end ?? Number.POSITIVE_INFINITY, one.visibleAt)) say('was held by two')
-    // Extended again and again: nobody else begins at all.
+    // Extended again and again: no other worker begins at all.
     if (one.end !== null && next.start + TICK_MS < one.end) say('was held by two, one of them extended')
     if (one.outcome === 'end' && next.start < one.visibleAt) say('was handed out again after it was done, too early')
   }

@@ -3,14 +3,14 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 
-/** The workers, of which there are always so many, however often one is killed. */
+/** The workers, whose number stays the same, however often one is killed. */
 export class QueueWorkers {
   readonly #arguments: string[]
   readonly #count: number
   readonly #alive = new Set<ChildProcess>()
   #ending = false
   kills = 0
-  /** How processes ended that nobody had killed. */
+  /** How processes ended that were not killed. */
   readonly crashes: string[] = []
 
   /** `options` are the workers'; queue-fire-child.mjs says which. */

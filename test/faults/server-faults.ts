@@ -28,7 +28,7 @@ export function describeServerFaults(engine: ServerEngine): void {
     let server: BreakableServer
     let proxy: CuttingProxy
     let run: FaultRun
-    /** What a fault has begun, and ends. */
+    /** The work that a fault has begun, and ends. */
     let stranger: Connection | null = null
     let work: Promise<unknown> = Promise.resolve()
 
@@ -92,7 +92,7 @@ export function describeServerFaults(engine: ServerEngine): void {
       await proxy.accept()
     }
 
-    /** Strangers lock groups in another order than anybody of ours. */
+    /** Strangers lock groups in another order than our transactions do. */
     async function deadlocks(ms: number): Promise<void> {
       const end = performance.now() + ms
       const one = async () => {

@@ -1,8 +1,8 @@
-/** What a load under faults did wrong, by its ledger and by what the database has in the end. */
+/** The mistakes of a load under faults, by its ledger and by the database at the end. */
 import type { Store } from '../../src'
 import { ALLOWED, type Handled, type LoadLedger } from './load-ledger'
 
-/** What there must be none of, with the first of each. */
+/** Events that must not occur, with the first of each. */
 export interface Verdict {
   lost: string[]
   twice: string[]
@@ -15,7 +15,7 @@ export interface Verdict {
   stored: string[]
 }
 
-/** What the queues and the feed were left with; they are at rest. */
+/** The end state of the queues and the feed, which are at rest. */
 export async function judge(ledger: LoadLedger, store: Store): Promise<Verdict> {
   const verdict: Verdict = {
     lost: [],

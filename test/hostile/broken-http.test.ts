@@ -8,7 +8,7 @@ import { type Attacked, expectUnharmed, startAttacked } from './support/attacked
 const SEED = Number(process.env.RECENTN_FUZZ_SEED ?? 18)
 const CASES = Number(process.env.RECENTN_FUZZ_ROUNDS ?? 8) * 60
 const AT_ONCE = 40
-/** For an answer that may never come. What comes is judged; on a slow machine less does. */
+/** For an answer that may never come. Answers that come are judged; on a slow machine fewer come. */
 const PATIENCE_MS = 200
 
 const HEAD = 'HTTP/1.1\r\nHost: localhost\r\n'
@@ -75,7 +75,7 @@ const broken = fc.tuple(requests, fc.array(change, { minLength: 1, maxLength: 3 
   return Buffer.from(bytes, 'latin1')
 })
 
-/** What the server answers to the bytes. */
+/** The server's answer to the bytes. */
 async function exchange(attacked: Attacked, bytes: Buffer): Promise<string> {
   const socket = await attacked.connection()
   let text = ''

@@ -1,9 +1,9 @@
-/** The harness itself: a server that nobody attacks is unharmed, and harm is seen where there is some. */
+/** The harness itself: a server without an attack is unharmed, and harm is seen where there is some. */
 
 import { pause } from '../support/timing'
 import { expectUnharmed, startAttacked } from './support/attacked'
 
-test('a server that nobody attacks is small, and answers at once', async () => {
+test('a server without an attack is small, and answers at once', async () => {
   const attacked = await startAttacked()
   const harm = await attacked.harmOf(() => pause(1000))
   expectUnharmed(harm)

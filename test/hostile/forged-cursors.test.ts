@@ -1,4 +1,4 @@
-/** Cursors that nobody has issued, with numbers beyond what a column or a driver takes: answered or refused, never a 500. */
+/** Forged cursors, with numbers beyond what a column or a driver takes: answered or refused, never a 500. */
 import fc from 'fast-check'
 import type { Client } from '../http/support/client'
 import { served, useGuarded } from '../http/support/keys'

@@ -32,7 +32,7 @@ const MARK = 'not-for-you-5e1f'
 
 const operations = fuzzedOperations(document as unknown as OpenApi)
 
-/** What answers have shown, by the name of its field; the newest first. */
+/** Values that answers have shown, by the name of its field; the newest first. */
 type Shown = Record<string, string[]>
 const KEPT = ['id', 'receiptHandle', 'cursor', 'nextAfter', 'nextBefore']
 
@@ -112,7 +112,7 @@ function judge(operation: FuzzedOperation, request: Request, answer: Seen, { sco
   expect(schemaFault(operation.bodySchema, JSON.parse(request.body.replace(/^\ufeff/, '')))).toBeNull()
 }
 
-/** What begins with `out:`, with the mark in all that is told of a row. */
+/** A name that begins with `out:`, with the mark in all facts of a row. */
 async function fillForeign({ groups, policies, queues, schedules, feeds }: Store): Promise<void> {
   for (const member of ['m', 'n', MARK]) await groups.append('out:g', { member, payload: MARK, eventId: MARK })
   await queues.send('out:q', MARK, { messageGroup: MARK, dedupId: MARK, attributes: { mark: MARK } })
@@ -220,7 +220,7 @@ describe.each(served)('on %s', (engine) => {
     const most = Math.ceil((rounds.length * 3) / 4)
     for (const [n, drawn] of rounds.entries()) {
       if (n === most) expect(await worldOf(fuzzed.store, 'out:')).toBe(foreign)
-      // What only a key without a prefix reaches comes last. It may see and change everything.
+      // Names that only a key without a prefix reaches come last. It may see and change everything.
       const keys = n < most ? fuzzed.confined : fuzzed.free
       await askAll(fuzzed, keys, drawn, `in:${n}:`, n % 2 === 0 ? 1 : AT_ONCE)
     }

@@ -1,4 +1,4 @@
-/** Requests that are sent one behind the other by somebody who reads no answer. */
+/** Requests that are sent one behind the other by a client that reads no answer. */
 import type { Socket } from 'node:net'
 import { pause } from '../support/timing'
 import { type Attacked, expectUnharmed, startAttacked } from './support/attacked'

@@ -1,4 +1,4 @@
-/** Pages of 4 MiB that nobody reads. */
+/** Pages of 4 MiB that the client does not read. */
 import type { Socket } from 'node:net'
 import { eventually } from '../http/support/streams'
 import { pause } from '../support/timing'

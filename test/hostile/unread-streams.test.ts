@@ -1,4 +1,4 @@
-/** Streams of a group that nobody reads, while much happens in the group. */
+/** Streams of a group that the client does not read, while much happens in the group. */
 import { send } from '../http/support/client'
 import { eventually } from '../support/timing'
 import { expectUnharmed, startAttacked } from './support/attacked'

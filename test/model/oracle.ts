@@ -1,5 +1,5 @@
 /**
- * What a set of groups must answer, computed with plain arrays from the words of the contract alone. A group keeps
+ * The right answers of a set of groups, computed with plain arrays from the words of the contract alone. A group keeps
  * the items it was given, oldest first; what is shown is a filter over them. Slow and obvious on purpose.
  */
 import type { Mode, OwnSettings, Settings } from '../../src/shared/group-types'
@@ -90,7 +90,7 @@ export class Oracle {
     return ttlSeconds === null || item.createdAtSeconds + ttlSeconds > this.nowSeconds
   }
 
-  /** What every write of a group begins with: let go of all that is not shown. */
+  /** Every write of a group begins with this: remove all that is not shown. */
   settle(name: string): void {
     const group = this.groups.get(name)
     if (group) group.items = this.window(name)
@@ -144,7 +144,7 @@ export class Oracle {
   put(name: string, own: OwnSettings): boolean {
     const group = this.groups.get(name)
     const { ttlSeconds } = this.settingsOf(name)
-    // What has expired stays gone, also when the new settings would let it live.
+    // Expired items stay gone, also when the new settings would let it live.
     const items = (group?.items ?? []).filter((item) => this.#lives(item, ttlSeconds))
     const filledSeconds = group?.filledSeconds ?? this.nowSeconds
     this.groups.set(name, { lastId: group?.lastId ?? -1n, items, own, filledSeconds })

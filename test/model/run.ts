@@ -9,10 +9,10 @@ export interface Bench {
   clock: { offsetMs: number }
 }
 
-/** Names of a run begin with something of their own, so that runs share a database without meeting. */
+/** Names of a run begin with a unique prefix, so that runs share a database without meeting. */
 export class Run {
   readonly #oracle = new Oracle()
-  /** The answer that each tag stood for. */
+  /** The answer of each tag. */
   readonly #tags = new Map<string, string>()
   #payload = 0
 
@@ -158,7 +158,7 @@ export class Run {
     expect(got === REFUSED ? got : got.map(({ id, appended }) => ({ id, appended }))).toEqual(expected)
   }
 
-  /** What changes without a write must change here too. */
+  /** Changes without a write must happen here too. */
   async #everyMember(): Promise<void> {
     for (const member of MEMBERS) await this.#memberItems(member, 1000)
   }
@@ -203,7 +203,7 @@ export class Run {
     )
   }
 
-  /** Every group as a whole; and no tag may stand for two answers. */
+  /** Every group as a whole; and no tag may belong to two answers. */
   async #compareAll(): Promise<void> {
     const names = GROUPS.map(this.#named)
     const answers = await this.#groups.recentMany(names, { limit: 100 })

@@ -1,5 +1,5 @@
 /**
- * What the listeners of a group are told, while the ring changes between any two reads of it: random appends, removals
+ * The events that listeners of a group get, while the ring changes between any two reads of it: random appends, removals
  * and expiries; looks that fail halfway, or stop at their bounds; listeners that take slowly, begin late, or were away. In
  * the end everyone has the window. `RECENTN_MODEL_SEED`, `RECENTN_MODEL_PATH` and `RECENTN_MODEL_RUNS` as for the ring.
  */

@@ -1,4 +1,4 @@
-/** A group of recent items as a plain array, and somebody who follows it by what a listener is told. */
+/** A group of recent items as a plain array, and a follower that knows it by the events of a listener. */
 import type { ItemRow } from '../../src/repositories/recent/rows'
 import type { ItemPlace, WatchedWindow } from '../../src/repositories/recent/watch'
 import { GroupListener } from '../../src/store/streams/group-listener'
@@ -64,7 +64,7 @@ export class Ring {
   }
 }
 
-/** Keeps what the documentation says of the items it is told; comes back after where it was. */
+/** Keeps what the documentation says of the items it gets; comes back after where it was. */
 export class Follower {
   ids: bigint[] = []
   resets = 0
@@ -81,7 +81,7 @@ export class Follower {
     this.#listener = this.#listen()
   }
 
-  /** What was told and not taken is lost. */
+  /** Events that were sent and not taken are lost. */
   comeBack(): void {
     this.#listener.end()
     this.#listener = this.#listen()
@@ -122,7 +122,7 @@ export class Follower {
     }
   }
 
-  /** What is newer than the reset will be told. */
+  /** Items that are newer than the reset will be sent. */
   #startAnew(total: bigint): void {
     this.resets++
     this.#read()

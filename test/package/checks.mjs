@@ -1,4 +1,4 @@
-/** What is looked at in each kind of project. Every check is a step of its own. */
+/** The checks for each kind of project. Every check is a separate step. */
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ function project(run, node, name) {
 
 /**
  * `npm install recentn better-sqlite3`, and nothing else; on Node 24, where a version 12 that is compiled there may abort
- * the process, with version 13 as docs/troubleshooting.md says. Then an app with an Express and a TypeORM of its own.
+ * the process, with version 13 as docs/troubleshooting.md says. Then an app with its own Express and TypeORM.
  */
 export async function checkPlain(run, node) {
   const app = project(run, node, 'plain')
@@ -106,7 +106,7 @@ export async function checkUncompiled(run, node) {
   })
 }
 
-/** TypeORM 0.3 in its newest version, as the only copy. What is older is refused by npm. */
+/** TypeORM 0.3 in its newest version, as the only copy. npm refuses an older one. */
 export async function checkOldTypeorm(run, node) {
   const app = project(run, node, 'old')
   await step('an app on TypeORM 0.3', async () => {
@@ -116,7 +116,7 @@ export async function checkOldTypeorm(run, node) {
     if (!server) return say('(only that it installs: there is no server)')
     await withDatabase(run.root, server.url, (database) => app.run('node', ['own-app.mjs', database]))
     await withDatabase(run.root, server.url, async (database) => {
-      assert.equal(await app.run('node', ['uses-require.cjs', database]), '', 'a store of its own warns of nothing')
+      assert.equal(await app.run('node', ['uses-require.cjs', database]), '', 'its own store warns of nothing')
     })
   })
   const older = project(run, node, 'older')

@@ -34,7 +34,7 @@ function newProject(folder, manifest = {}) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true, ...manifest }))
 }
 
-/** Somebody's project, on one of the Nodes. */
+/** A user's project, on one of the Nodes. */
 export class Project {
   constructor(node, folder) {
     this.node = node
@@ -47,7 +47,7 @@ export class Project {
     })
   }
 
-  /** Starts anew with this dependency, in the version that is given, also for TypeORM, which asks for another one. */
+  /** Starts again with this dependency, in the version that is given, also for TypeORM, which asks for another one. */
   override(name, version) {
     newProject(this.folder, { dependencies: { [name]: version }, overrides: { typeorm: { [name]: `$${name}` } } })
   }

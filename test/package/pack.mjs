@@ -12,7 +12,7 @@ const MAX_KILOBYTES = 1600
 
 const ALLOWED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md)$/,
-  // What the README leads to, and what that leads to.
+  // The targets of the README's links, and their targets.
   /^docs\/.+\.(md|png|svg)$/,
   /^examples\/(\w+\/)?(src\/|test\/)?[\w-]+(\.\w+)*\.(ts|json|md|py)$/,
   /^bench\/results\/[\w-]+\.(svg|md)$/,
@@ -66,7 +66,7 @@ export async function checkTarball(root, tarball) {
   assert.deepEqual(
     exact,
     [],
-    'dependencies that users can neither share nor mend: the lockfile pins, package.json does not',
+    'dependencies that users can neither share nor fix: the lockfile pins, package.json does not',
   )
 
   assert.deepEqual(await deadLinks(tarball, files), [], 'links to what is not in the package')
@@ -106,7 +106,7 @@ function exported(exports) {
   return Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)))
 }
 
-/** From a source of ours, and no page's script that was bundled into dist. */
+/** From one of our sources, and no page's script that was bundled into dist. */
 function isCompiled(root, file) {
   return existsSync(join(root, file.replace(/^dist\//, '').replace(/\.js$/, '.ts')))
 }

@@ -1,4 +1,4 @@
-/** `recentn serve` as somebody types it, and as something else starts it. */
+/** `recentn serve` as a user types it, and as another program starts it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export async function checkServe(project, env = {}) {
     await exit
     // npx itself is gone before the server is.
     for (let left = 100; await answers(url); left--) {
-      assert.ok(left > 0, 'the server goes on without npx')
+      assert.ok(left > 0, 'the server continues without npx')
       await pause(100)
     }
   })

@@ -7,7 +7,7 @@ export function say(line) {
   process.stdout.write(`package: ${line}\n`)
 }
 
-/** Runs `work`, says how it went, and resolves to its result; null when it failed. What depends on it is then left out. */
+/** Runs `work`, says how it went, and resolves to its result; null when it failed. Steps that depend on it are then left out. */
 export async function step(name, work) {
   const start = Date.now()
   try {
@@ -53,7 +53,7 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
-/** A process in a group of its own, so that nothing of it outlives this one. */
+/** A process in its own group, so that nothing of it outlives this one. */
 export function start(program, args, { cwd, env = cleanEnvironment() }) {
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   let output = ''

@@ -1,4 +1,4 @@
-/** What the compiler says of a few files. */
+/** The compiler's errors about a few files. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -84,7 +84,7 @@ export class CuttingProxy {
     this.#rewriting.set(from, { from: Buffer.from(from), to: Buffer.from(to.padEnd(from.length)), times })
   }
 
-  /** What clients send from now on, a packet each: one for each round trip. */
+  /** The packets that clients send from now on: one for each round trip. */
   record(): string[] {
     this.#recorded = []
     return this.#recorded
@@ -96,7 +96,7 @@ export class CuttingProxy {
     for (const { client, server } of this.#pairs) for (const socket of [client, server]) socket.pause()
   }
 
-  /** The same, while the server ends what it had begun on the connections: it keeps no lock of theirs. */
+  /** The same, while the server ends what it had begun on the connections: it keeps none of their locks. */
   hang(): void {
     this.stall()
     for (const { server } of this.#pairs) {
@@ -238,8 +238,8 @@ export class CuttingProxy {
   }
 
   #end(pair: Pair): void {
-    // What was written to the server still goes out; the client sees a reset or an end.
-    // A stalled socket, which nobody reads, would never see its end.
+    // Bytes that were written to the server still go out; the client sees a reset or an end.
+    // A stalled socket that is not read would never see its end.
     if (this.#stalled || this.#swallowed.has(pair)) pair.server.destroy()
     else pair.server.end()
     pair.server.unref()

@@ -1,6 +1,6 @@
 /**
  * The OpenAPI document as TypeScript: the types of its answers and bodies by the names of their schemas, and of the queries by
- * operation, with ids as bigint and times as Date. What the document says of a value beyond its type is left out.
+ * operation, with ids as bigint and times as Date. The rules of the document for a value beyond its type are left out.
  */
 interface Schema {
   $ref?: string

@@ -11,7 +11,7 @@ export type EngineName = (typeof ENGINES)[number]
 
 export interface Database {
   url: string
-  /** Removes the database; whoever uses it must have let go of it. */
+  /** Removes the database; its users must have closed it. */
   drop(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ export function versionVariable(name: EngineName): string {
   return `RECENTN_TEST_VERSION_${name.toUpperCase()}`
 }
 
-/** What the engine's server answers to `SELECT VERSION()`; throws where there is no server. */
+/** The answer of the engine's server to `SELECT VERSION()`; throws where there is no server. */
 export function engineVersion(name: EngineName): string {
   const version = process.env[versionVariable(name)]
   if (!version) throw new Error(`no server of ${name} was found`)
@@ -43,7 +43,7 @@ export function engineUrl(name: EngineName): string | null {
 }
 
 /**
- * A new empty database, shared with nobody. `memory` is for SQLite: `sqlite::memory:` in place of a file.
+ * A new empty database, not shared. `memory` is for SQLite: `sqlite::memory:` in place of a file.
  * Throws where the engine has no server.
  */
 export async function freshDatabase(name: EngineName, options: { memory?: boolean } = {}): Promise<Database> {

@@ -7,7 +7,7 @@ const timers = require('node:timers')
 const { TestEnvironment } = require('jest-environment-node')
 require('./compile-once.cjs')
 
-/** What closes by itself a moment later: the end of a socket, of a child. */
+/** Handles that close by themselves a moment later: the end of a socket, of a child. */
 const PATIENCE_MS = 5000
 /**
  * Frames of a stack. Jest has 100 of them written down, and `expect` makes an error at each call: a tenth of what a file
@@ -28,7 +28,7 @@ function active(..._opened) {
 }
 
 /**
- * The timers that a file sets, each with where that was. Jest has timers of its own in this process, which come and go, so
+ * The timers that a file sets, each with where that was. Jest has its own timers in this process, which come and go, so
  * that the number of all timers says nothing.
  */
 const timersSet = new Map()
@@ -59,7 +59,7 @@ function timersLeft() {
 
 /**
  * Until Node 24 every promise of a process pays for each AsyncLocalStorage that was ever used in it. A file loads its own
- * copy of each module, and so has storages of its own, which would make all later files of its worker slower.
+ * copy of each module, and so has its own storages, which would make all later files of its worker slower.
  */
 const storages = new Set()
 const { run, enterWith } = AsyncLocalStorage.prototype

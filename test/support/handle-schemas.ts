@@ -1,4 +1,4 @@
-/** What handles with a schema do, in the library and in the client. */
+/** Handles with a schema, in the library and in the client. */
 import { z } from 'zod'
 import type { Client } from '../../src/client'
 import type { Store, Transaction } from '../../src/index'
@@ -20,7 +20,7 @@ export async function expectCheckedBodies(one: Store | Client | Transaction, nam
     code: 'invalid_input',
     faults: [{ pointer: '/body/to', detail: expect.stringMatching(/string/) }],
   })
-  // What is checked is what will come out: a Date is a text by then.
+  // The checked value is the one that will come out: a Date is a text then.
   await mail.send({ to: 'ann', at: new Date(DAY) } as never)
   const many = [{ body: FIT }, { body: UNFIT }, { body: { at: 5 } as never }]
   await expect(mail.sendMany(many)).rejects.toMatchObject({

@@ -3,7 +3,7 @@
  * name and by the calls on another name, which must answer the same.
  */
 type Call = (...given: unknown[]) => unknown
-/** What earlier steps have answered, by the name of their call. */
+/** The answers of earlier steps, by the name of their call. */
 type Answers = Record<string, unknown>
 export type Step = readonly [call: string, arguments?: (answers: Answers) => readonly unknown[]]
 

@@ -1,4 +1,4 @@
-/** What runs for a store's products, which users of the library do not see. */
+/** The parts that run for a store's products, which users of the library do not see. */
 import type { Store } from '../../src'
 import type { BoundStore } from '../../src/store/store'
 

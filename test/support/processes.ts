@@ -33,14 +33,14 @@ export interface Script {
   next(): Promise<unknown>
   /** Writes one line of JSON to the script's standard input. */
   send(value: unknown): void
-  /** All values, when the script has ended with exit code 0; rejects with its output else. */
+  /** All values, when the script has ended with exit code 0; otherwise rejects with its output. */
   finished: Promise<unknown[]>
   /** Sends the signal (SIGTERM when left out) and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Exit>
 }
 
 /**
- * Starts a script in a Node process of its own: JavaScript, or TypeScript whose imports from `src` get what is built
+ * Starts a script in another Node process: JavaScript, or TypeScript whose imports from `src` get what is built
  * in `dist`. `path` is relative to the project.
  */
 export function spawnScript(path: string, args: readonly string[] = [], env: Variables = {}): Script {
@@ -59,7 +59,7 @@ export function spawnScript(path: string, args: readonly string[] = [], env: Var
     if (code === 0 && strays.length === 0) return lines
     throw new Error(`${path} ended with ${code ?? signal}${code === 0 ? ', not only JSON' : ''}:\n${output()}`)
   })
-  // Who only looks at the exit code of `stop` must not be killed by a rejection nobody asked for.
+  // A caller that only looks at the exit code of `stop` must not be killed by a rejection.
   finished.catch(() => {})
   let given = 0
   return {
@@ -92,7 +92,7 @@ export interface RunningServer {
   /** Such as `http://127.0.0.1:40123`. */
   url: string
   process: ChildProcess
-  /** What it has written to both outputs so far. */
+  /** Its text on both outputs so far. */
   output(): string
   /** Sends the signal (SIGTERM when left out) and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Exit>
@@ -141,7 +141,7 @@ function spawnNode(args: string[], env: Variables): ChildProcessWithoutNullStrea
   const child = spawn(process.execPath, args, { cwd: ROOT, env: env as NodeJS.ProcessEnv, stdio: 'pipe' })
   running.add(child)
   child.once('close', () => running.delete(child))
-  // A child that is gone must not take the test with it; its exit code is told anyway.
+  // A child that is gone must not take the test with it; its exit code is known anyway.
   child.stdin.on('error', () => {})
   return child
 }

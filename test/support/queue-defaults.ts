@@ -1,4 +1,4 @@
-/** What a queue is that was made without settings. */
+/** A queue that was made without settings. */
 export const QUEUE_DEFAULTS = {
   visibilityTimeoutSeconds: 30,
   maxReceives: 5,

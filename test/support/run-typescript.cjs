@@ -1,5 +1,5 @@
 /**
- * `node --require` this to run a TypeScript script of the tests. What the script imports from `src` and `migrations`
+ * `node --require` this to run a TypeScript script of the tests. The files that the script imports from `src` and `migrations`
  * comes from `dist`, so that a child process runs what users run, and starts fast.
  */
 const Module = require('node:module')

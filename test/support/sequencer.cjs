@@ -1,7 +1,7 @@
 /**
- * What takes longest first, for most of it waits while the others compute: the contract of the servers, then what else has
- * long waits. Its files are small, and where there are no times of an earlier run jest would have them last. An attack
- * measures how soon others are answered meanwhile, so that no two of test/hostile should run at the same time.
+ * The longest files come first, for they mostly wait while others compute: the contract of the servers, then other files with
+ * long waits. These files are small, and jest, without the times of an earlier run, would run them last. An attack
+ * measures how soon others are answered during it, so that no two of test/hostile should run at the same time.
  */
 const { default: Sequencer } = require('@jest/test-sequencer')
 

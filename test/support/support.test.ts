@@ -41,7 +41,7 @@ for (const name of ENGINES.filter((engine) => engine !== 'sqlite')) {
 }
 
 describe('a fresh database of SQLite', () => {
-  it('is a file in a folder of its own, gone after drop', async () => {
+  it('is a file in its own folder, gone after drop', async () => {
     const [first, second] = await Promise.all([freshDatabase('sqlite'), freshDatabase('sqlite')])
     const folder = first.url.replace(/^sqlite:/, '').replace(/\/recentn\.db$/, '')
     expect(first.url).not.toBe(second.url)

@@ -1,9 +1,9 @@
-/** What tests of waiting share: real time that passes, how much of it a call took, and moments to wait for. */
+/** Shared by tests of waiting: real time that passes, how much of it a call took, and moments to wait for. */
 import { readFileSync } from 'node:fs'
 import { real } from '../../src/shared/platform'
 
 /**
- * What comes at once comes within this, also on a machine that has too much to do; what waits for the end of its time,
+ * An answer at once comes within this, also on a machine that has too much to do; a call that waits for the end of its time,
  * for a lock or for ever, takes longer.
  */
 export const SOON_MS = 5_000
@@ -13,7 +13,7 @@ const [later, every] = [setTimeout, setInterval]
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => later(resolve, ms))
 
-/** What a call answers, and after how many real milliseconds. */
+/** The answer of a call, and after how many real milliseconds. */
 export async function timed<T>(call: Promise<T>): Promise<{ answer: T; ms: number }> {
   const start = performance.now()
   const answer = await call

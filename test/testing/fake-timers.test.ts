@@ -1,4 +1,4 @@
-/** Under fake timers of any kind an app's store goes on: what docs/how-to/test-your-app.md promises. */
+/** Under fake timers of any kind an app's store continues: what docs/how-to/test-your-app.md promises. */
 import { openStore } from 'recentn'
 import { testStore } from 'recentn/testing'
 import { describeEngine, freshDatabase } from '../support/engines'

@@ -1,5 +1,5 @@
 /**
- * Stores that nobody closes. In jest, a file that leaves a timer or a socket behind fails (test/support/environment.cjs): this one
+ * Stores that are not closed. In jest, a file that leaves a timer or a socket behind fails (test/support/environment.cjs): this one
  * leaves stores with workers, so that it passes only where they are closed at its end.
  */
 import { spawnSync } from 'node:child_process'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { testStore } from 'recentn/testing'
 import { ROOT } from '../support/processes'
 
-test('a worker, a consumer and a poll that nobody stops', async () => {
+test('a worker, a consumer and a poll that are not stopped', async () => {
   const store = await testStore()
   await store.queues.ensure('mail')
   store.queues.work('mail', () => {})

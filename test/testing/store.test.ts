@@ -276,7 +276,7 @@ describe('a test store', () => {
 
 for (const engine of ['mariadb', 'mysql'] as const) {
   describeEngine(engine, 'a test store', () => {
-    it('has a database of its own, which is gone when it is closed', async () => {
+    it('has its own database, which is gone when it is closed', async () => {
       const url = engineUrl(engine) as string
       const [one, other] = await Promise.all([testStore({ url, entities: [Order] }), testStore({ url })])
       const names = [one, other].map(({ dataSource }) => dataSource.options.database as string)

@@ -32,7 +32,7 @@ type Same<A, B> =
 type ValueOf<M> = M extends Member<infer T> ? T : never
 type IsTaken<M> = [ValueOf<M>] extends [never] ? false : true
 
-/** What the library takes for these members. */
+/** The types that the library takes for these members. */
 type InputOf<M extends Members> = {
   [Name in keyof M as M[Name] extends Member<unknown, true> ? Name : never]: ValueOf<M[Name]>
 } & {

@@ -42,7 +42,7 @@ export async function calls(store: Store, client: Client): Promise<void> {
   is<NonNullable<typeof tombstone>['value'], null>(true)
 }
 
-/** What JSON has no form for is refused, where a type says so. */
+/** A value without a form in JSON is refused, where a type says so. */
 export async function written(store: Store, client: Client, given: unknown, mail: Mail): Promise<void> {
   const { queues, groups, feeds } = store
   await queues.send('mail', given)
@@ -91,7 +91,7 @@ export async function queueHandles(store: Store, client: Client): Promise<void> 
   is<NonNullable<typeof ofClient>['body'], Mail>(true)
   // @ts-expect-error: the client gives no texts
   await client.queue<Mail>('mail').receive({ bodies: 'text' })
-  // Whoever only sends takes any of them.
+  // A caller that only sends takes any of them.
   const welcome = (queue: Pick<QueueHandle<Mail>, 'send'>) => queue.send({ to: 'ann' })
   await welcome(mail)
   await welcome(client.queue<Mail>('mail'))
@@ -140,7 +140,7 @@ export async function groupHandles(store: Store, client: Client): Promise<void> 
   })
 }
 
-/** What is asked as text is text, and what is not asked is null. */
+/** A payload that is asked as text is text, and one that is not asked is null. */
 export async function forms(store: Store): Promise<void> {
   const viewed = store.group<Mail>('article:42')
   const none = await viewed.recent({ payloads: 'none' })

@@ -1,5 +1,5 @@
 /**
- * What the TypeScript blocks of the pages use without declaring it: things of the reader's own app, and what an earlier
+ * Names that the TypeScript blocks of the pages use without declaring them: things of the reader's own app, and what an earlier
  * block of the page has made. A block that declares one of these names means its own. `code-blocks.test.ts` compiles each
  * block with this file.
  */
@@ -39,7 +39,7 @@ declare global {
   }
   const order: Order
 
-  /** What other libraries give to the programs of `another-orm.md`, which `test/adapters` runs with the real ones. */
+  /** Names of other libraries for the programs of `another-orm.md`, which `test/adapters` runs with the real ones. */
   const connection: {
     beginTransaction(): Promise<void>
     execute(sql: string, values: unknown[]): Promise<unknown>

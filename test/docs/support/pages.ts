@@ -18,7 +18,7 @@ export interface Block {
   line: number
   language: string
   code: string
-  /** What an HTML comment on the line before the block says of it, such as `prints`; otherwise null. */
+  /** The word in an HTML comment on the line before the block, such as `prints`; otherwise null. */
   mark: string | null
 }
 

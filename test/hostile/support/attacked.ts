@@ -1,5 +1,5 @@
 /**
- * A server that is attacked: the built one, in a process of its own, over SQLite. Whatever is done to it, its resident
+ * A server that is attacked: the built one, in a separate process, over SQLite. Whatever is done to it, its resident
  * size stays within bounds throughout, and others are answered soon.
  */
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ export interface Harm {
   /** The greatest resident size of the server until the end of the attack. */
   peakMb: number
   /**
-   * The longest that one who asks for little things had to wait for an answer meanwhile, without the time in which a busy
+   * The longest that one who asks for little things had to wait for an answer, without the time in which a busy
    * machine had no processor for the server.
    */
   longestWaitMs: number
@@ -31,7 +31,7 @@ export interface Harm {
 export interface Attacked {
   url: string
   server: RunningServer
-  /** A connection to the server that reads nothing until it is told to; destroyed at the end of the test. */
+  /** A connection to the server that reads nothing until it is asked to; destroyed at the end of the test. */
   connection(): Promise<Socket>
   /** Cuts all of these connections. */
   disconnect(): void

@@ -1,6 +1,6 @@
 /**
- * Somebody who has nothing to do with an attack and asks the server for little things all the time, in a process of its
- * own, so that what keeps the attacker busy is not taken for a wait. Nor is it a wait of the server's making while the
+ * A client that has nothing to do with an attack and asks the server for little things all the time, in a process
+ * apart, so that what keeps the attacker busy is not taken for a wait. Nor is it a wait of the server's making while the
  * machine has no processor for the server, or for the bystander. A line to its standard input ends it.
  */
 import { readdirSync, readFileSync } from 'node:fs'

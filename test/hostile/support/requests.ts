@@ -59,7 +59,7 @@ export interface FuzzedOperation {
   requests: fc.Arbitrary<Drawn>
 }
 
-/** What there is in a store that `seed` of test/http/support/named-routes.ts has filled, by the name of a parameter or field. */
+/** The names in a store that `seed` of test/http/support/named-routes.ts has filled, by the name of a parameter or field. */
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
   group: ['§in§g', '§in§h', '§in§cleared', '§in§deleted', '§in§kept'],
   prefix: ['§in§', '§in§deleted', '§in§g'],
@@ -159,7 +159,7 @@ const anyText = fc.oneof(
   fc.constantFrom('a'.repeat(2001), '"'.repeat(500)),
 )
 
-/** A name that is there, one that is not, one of somebody else's, or an odd one. */
+/** A name that is there, one that is not, another key's, or an odd one. */
 function nameText(name: string): fc.Arbitrary<string> {
   const known = KNOWN[name] ?? ['§in§g', '§in§q', '§in§f', 'k']
   const foreign = known.map((each) => each.replace('§in§', '§out§'))
@@ -247,7 +247,7 @@ class Generator {
   }
 }
 
-/** Bodies that are no JSON, or none of ours. */
+/** Bodies that are not JSON, or not for us. */
 const BROKEN_BODIES = ['', '{', '{}}', '[]', 'null', '\ufeff{}', '{"a":1,"a":2}', '['.repeat(5000), '1e999', "{'a':1}"]
 
 const HEADERS = fc.oneof(
@@ -327,6 +327,6 @@ function bodyOf(generator: Generator, schema: Schema): fc.Arbitrary<string | und
 
 function withoutNulls(all: Record<string, string | null>): Record<string, string> {
   const given = Object.entries(all).filter((each): each is [string, string] => each[1] !== null)
-  // What no header can carry is another test's.
+  // Another test has values that no header can carry.
   return Object.fromEntries(given.map(([name, text]) => [name, text.replace(/[^\x20-\x7e§]/g, '')]))
 }

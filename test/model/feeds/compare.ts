@@ -1,4 +1,4 @@
-/** What can be seen of feeds, against the oracle. */
+/** The visible state of feeds, against the oracle. */
 import { FEEDS, type FeedName, KEYS } from './operations'
 import { changesAfter, type Feed, liveIn, type World, waitingIn } from './oracle'
 import type { Names, Target } from './perform'

@@ -60,7 +60,7 @@ export function describeFeedsModel(engine: EngineName, numRuns: number): void {
           interruptAfterTimeLimit: runs ? 3_600_000 : 100_000,
         },
       )
-      // Else nobody had fallen behind.
+      // Otherwise no consumer had fallen behind.
       if (count >= 40) expect(startedOver).toBeGreaterThan(0)
     },
     process.env.RECENTN_MODEL_RUNS ? 3_700_000 : 150_000,

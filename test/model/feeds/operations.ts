@@ -1,7 +1,7 @@
 /** The random operations: on two feeds and a followed table, with few keys, so that they meet. */
 import fc from 'fast-check'
 
-/** Two feeds with entries of their own, and one of a followed table. */
+/** Two feeds with their own entries, and one of a followed table. */
 export const FEEDS = ['a', 'b', 'kv'] as const
 export type FeedName = (typeof FEEDS)[number]
 export const KEYS = ['k', 'k1', 'l'] as const
@@ -9,7 +9,7 @@ export const KEYS = ['k', 'k1', 'l'] as const
 export const READERS = ['plain', 'stored', 'other'] as const
 export type ReaderName = (typeof READERS)[number]
 
-/** What may be done by itself, or with others in a transaction. */
+/** An operation that may run by itself, or with others in a transaction. */
 export type Write =
   | { kind: 'put'; feed: 'a' | 'b'; key: string }
   | { kind: 'putMany'; feed: 'a' | 'b'; keys: string[] }
@@ -22,7 +22,7 @@ export type Write =
   | { kind: 'drop'; feed: 'a' | 'b' }
   | { kind: 'refused'; what: Refused; key: string; at: number }
 
-/** What is no valid input, alone or in a batch. */
+/** Invalid input, alone or in a batch. */
 export const REFUSED = [
   ...['key of many', 'value of many', 'field of many', 'too many', 'republished key', 'both', 'no value'],
   ...['put in rows', 'drop of rows', 'beyond the last'],

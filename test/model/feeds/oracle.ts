@@ -1,5 +1,5 @@
 /**
- * What feeds must answer, computed with plain maps from the words of the documentation alone. Each key has its latest
+ * The right answers of feeds, computed with plain maps from the words of the documentation alone. Each key has its latest
  * value and the number that it was published with, or none while it waits; where a reader stands is the last number it
  * has read and the step in which it began at 0. Slow and obvious on purpose.
  */
@@ -30,7 +30,7 @@ export interface Row {
 /** Where a reader stands. */
 export interface Position {
   at: bigint
-  /** The step in which it began at 0; removals before that are nothing it would miss. -1: nobody knows. */
+  /** The step in which it began at 0; removals before that are nothing it would miss. -1: unknown. */
   since: number
   /** The cursor that it was given. */
   cursor: bigint
@@ -42,7 +42,7 @@ export interface Feed {
   hasBegun: boolean
   wasDeleted: boolean
   last: bigint
-  /** Of its own; in the feed of a table its tombstones, which count as long as there is no row with the key. */
+  /** Its entries; in the feed of a table its tombstones, which count as long as there is no row with the key. */
   entries: Map<string, Entry>
   rows: Map<string, Row> | null
   /** Tombstones that are gone. */
@@ -72,7 +72,7 @@ export function newWorld(): World {
   return { now: 0, step: 0, feeds, sequences: new Map() }
 }
 
-/** What was published after a number, in the order of the numbers. */
+/** The entries published after a number, in the order of the numbers. */
 export function changesAfter({ entries, rows }: Feed, at: bigint): Change[] {
   const changes: Change[] = []
   for (const [key, { value, version, isDeleted: deleted, syncId }] of entries) {
@@ -91,12 +91,12 @@ export function liveIn({ entries, rows }: Feed): Map<string, unknown> {
   return new Map([...entries].flatMap(([key, { value, isDeleted }]) => (isDeleted ? [] : [[key, value]])))
 }
 
-/** A deletion that the reader may not know of can't be told any more. */
+/** A deletion that the reader may not know is lost. */
 export function isExpired({ removed }: Feed, { at, since }: Position): boolean {
   return at > 0n && removed.some(({ syncId, step }) => syncId > at && step > since)
 }
 
-/** What waits to be published: the entries, and the rows, by key. */
+/** Everything that waits to be published: the entries, and the rows, by key. */
 export function waitingIn({ entries, rows }: Feed): (Entry | Row)[] {
   return [...entries.values(), ...(rows?.values() ?? [])].filter(({ syncId }) => syncId === null)
 }
@@ -106,14 +106,14 @@ export function moveCursor(feed: Feed, name: string, asked: Position, isForced: 
   if (asked.at > feed.last) return null
   feed.hasBegun = true
   const before = feed.consumers.get(name) ?? START
-  // "A stored cursor that is expired gives way to such a one", of who has started over.
+  // "A stored cursor that is expired gives way to such a one", of a consumer that has started over.
   const givesWay = asked.at > 0n && isExpired(feed, before) && !isExpired(feed, asked)
   const position = isForced || asked.at > before.at || givesWay ? asked : before
   feed.consumers.set(name, position)
   return position
 }
 
-/** Removes the tombstones whose time is over, but for those that somebody holds. */
+/** Removes the tombstones whose time has passed, except those that a transaction holds. */
 export function sweep(world: World, isHeld: (feed: FeedName, key: string) => boolean): void {
   for (const [name, { entries, removed }] of Object.entries(world.feeds) as [FeedName, Feed][]) {
     for (const [key, { isDeleted, syncId, buriedAt }] of [...entries]) {
@@ -156,7 +156,7 @@ export function apply(world: World, write: Write, value: unknown): unknown {
   }
 }
 
-/** When an entry that is written waits for the publisher: one that waits already goes on waiting. */
+/** When an entry that is written waits for the publisher: one that waits already continues to wait. */
 const waitsSince = (before: Entry | undefined, now: number) => (before && before.syncId === null ? before.since : now)
 
 function putAll({ now }: World, feed: Feed, keys: readonly string[], made: (nth: number) => unknown): number[] {
@@ -164,7 +164,7 @@ function putAll({ now }: World, feed: Feed, keys: readonly string[], made: (nth:
   const versions = new Map<string, number>()
   for (const [nth, key] of keys.entries()) {
     const before = feed.entries.get(key)
-    // Of a key given twice the last value stays, as one put.
+    // If a key is given twice, the last value stays, as one put.
     const version = versions.get(key) ?? (before?.version ?? 0) + 1
     versions.set(key, version)
     const since = waitsSince(before, now)

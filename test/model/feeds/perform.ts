@@ -13,10 +13,10 @@ export interface Target {
   manager: EntityManager
 }
 
-/** Names of a run begin with something of their own, so that runs share a database without meeting. */
+/** Names of a run begin with a unique prefix, so that runs share a database without meeting. */
 export interface Names {
   feed(feed: FeedName): string
-  /** Of a sequence. */
+  /** The number of a sequence. */
   own(name: string): string
 }
 
@@ -127,7 +127,7 @@ function refused(feeds: Feeds, names: Names, { what, key, at }: Extract<Write, {
 }
 
 /**
- * What a write holds until its transaction has ended, at the most: others that want it wait. `feed/key` is an entry,
+ * The locks of a write until its transaction has ended, at most: others that want it wait. `feed/key` is an entry,
  * `feed.row/key` a row of the table, `feed/` a feed as a whole.
  */
 export function locksOf(write: Write): string[] {
@@ -143,7 +143,7 @@ export function locksOf(write: Write): string[] {
       return [...locks(write.feed, write.keys), ...(write.feed === 'kv' ? ['the table'] : [])]
     case 'republishPrefix': {
       const keys = KEYS.filter((key) => key.startsWith(write.prefix))
-      // Of whatever keys, it waits for who begins the feed.
+      // Whatever its keys are, it waits for the transaction that begins the feed.
       return [`${write.feed}/shared`, ...locks(write.feed, keys), ...(write.feed === 'kv' ? ['the table'] : [])]
     }
     // A unique index of the user's has its neighbours locked too, where a row was deleted; and a small table is read whole.

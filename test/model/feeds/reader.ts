@@ -1,6 +1,6 @@
 /**
  * A consumer as the documentation has it: it reads from its cursor, does its work (here a map of the values), keeps the
- * cursor it was given, and starts over at 0 with nothing when it is told that its cursor has expired.
+ * cursor it was given, and starts over at 0 with nothing when its cursor has expired.
  */
 import { bounded } from '../../../src/fields/options'
 import type { Changes, ChangesOptions, Consumer } from '../../../src/shared/feed-types'
@@ -8,7 +8,7 @@ import type { FeedName, Read, ReaderName } from './operations'
 import { changesAfter, isExpired, liveIn, moveCursor, type Position, START, type World } from './oracle'
 import { codeOr, type Names, type Target } from './perform'
 
-/** Greater than any sync id: a cursor of who has started over. */
+/** Greater than any sync id: a cursor of a reader that has started over. */
 const BEYOND = 2n ** 63n
 
 /** A stored cursor, as it must be answered. */
@@ -19,7 +19,7 @@ export function consumerOf({ last }: { last: bigint }, consumer: string, { at, c
 export class Reader {
   known = new Map<string, unknown>()
   startedOver = 0
-  /** Of who keeps it itself. */
+  /** For a reader that keeps it itself. */
   #own = START
   /** Of the last page; not kept yet. */
   #pending: Position | null = null
@@ -43,7 +43,7 @@ export class Reader {
   ): Promise<boolean> {
     const feed = world.feeds[this.feed]
     const before = this.position(world)
-    // Who begins at 0 begins with nothing.
+    // A reader that begins at 0 begins with nothing.
     if (before.at === 0n) this.known.clear()
     const from: ChangesOptions = this.name === 'plain' ? { after: before.cursor } : { consumer: this.name }
     const options = bounded({ ...from, limit }, maxBytes ?? Number.POSITIVE_INFINITY)
@@ -115,7 +115,7 @@ export class Reader {
     else await this.put(target, world, START, true)
   }
 
-  /** Who has read on to the end knows what there is. */
+  /** A reader that has read to the end knows what there is. */
   expectKnown(world: World): void {
     const feed = world.feeds[this.feed]
     const position = this.position(world)

@@ -28,11 +28,11 @@ export interface Bench {
   /** Of several processes, which take turns. */
   stores: readonly [Store, ...Store[]]
   clock: { offsetMs: number }
-  /** Transactions may stay open while others go on. */
+  /** Transactions may stay open while others continue. */
   mayStayOpen: boolean
 }
 
-/** What nobody holds is waited for by nobody. */
+/** No transaction waits for a row that is not held. */
 async function patiently(operation: Operation, step: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const isOver = new Promise((_, reject) => {
@@ -96,7 +96,7 @@ export class Run {
   }
 
   async #step(operation: Operation): Promise<void> {
-    // Who stores a cursor begins the feed, and waits for who does so too.
+    // A consumer that stores a cursor begins the feed, and waits for others that do so too.
     if ('who' in operation && this.#held.includes(`${operation.feed}/`)) return
     switch (operation.kind) {
       case 'read':
@@ -131,7 +131,7 @@ export class Run {
     }
   }
 
-  /** What it may change, and one feed that it must not. */
+  /** The feeds that it may change, and one that it must not. */
   #touchedBy(operation: Operation): Set<FeedName> {
     const all = ['begin', 'end', 'sweep', 'pass'].includes(operation.kind) ? FEEDS : []
     const other = FEEDS[this.#world.step % FEEDS.length] as FeedName
@@ -144,7 +144,7 @@ export class Run {
     return areInTheWay(locks, this.#held)
   }
 
-  /** A feed that is begun anew may wait for who has written to the next one by name, until the servers have purged it. */
+  /** A feed that is begun again may wait for a transaction that has written to the next one by name, until it is purged. */
   #mayBeginAnew(): boolean {
     return FEEDS.some((feed) => this.#world.feeds[feed].wasDeleted && !this.#world.feeds[feed].hasBegun)
   }
@@ -162,7 +162,7 @@ export class Run {
   }
 
   async #write(write: Write): Promise<void> {
-    // What others hold would be waited for.
+    // It would wait for rows that others hold.
     if (this.#isHeld(locksOf(write))) return
     if (this.#isInTheWay(write)) return
     const value = `v${this.#value++}`
@@ -193,7 +193,7 @@ export class Run {
     const work = async (tx: Target) => {
       for (const [nth, write] of staying.entries()) {
         const value = values[nth] as string
-        // Whoever deletes the feed waits for who has only looked.
+        // A transaction that deletes the feed waits for one that has only looked.
         if ('feed' in write) locks.push(`${write.feed}/shared`)
         if (!isIdle(write, inside)) {
           locks.push(...locksOf(write))
@@ -238,7 +238,7 @@ export class Run {
     sweep(this.#world, (feed, key) => this.#isHeld([`${feed}/${key}`]))
   }
 
-  /** Somebody else moves a stored cursor: back, by a sync id. */
+  /** Another process moves a stored cursor: back, by a sync id. */
   async #set({ feed, who, back, isForced }: Extract<Operation, { kind: 'set' }>): Promise<void> {
     const reader = this.#reader({ feed, who })
     if (who === 'plain') return
@@ -315,7 +315,7 @@ export class Run {
         if (++pages > 100) throw new Error('it never ends')
         this.#world.step++
       }
-      // Who has read a feed that was deleted is told once it is begun anew.
+      // A reader of a feed that was deleted learns it once the feed is begun again.
       const feed = this.#world.feeds[reader.feed]
       if (feed.hasBegun) expect(reader.known).toEqual(liveIn(feed))
     }

@@ -14,7 +14,7 @@ export async function putOn(view: View, short: string, settings: QueueSettings):
   expectSame(answer, { ...attributesOf(oracle, name), ...expected })
 }
 
-/** What is there stays as it is, whatever the settings. */
+/** An existing queue stays as it is, whatever the settings. */
 export async function ensureOn(view: View, short: string, settings: QueueSettings): Promise<void> {
   const { oracle, queues, named } = view
   const name = named(short)

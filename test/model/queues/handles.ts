@@ -101,7 +101,7 @@ export class Handles {
     return { done: extended, failed }
   }
 
-  /** Of a queue that was dropped and made anew since either code will do. */
+  /** If a queue was dropped and made again since, either code will do. */
   #said({ state }: Oracle, failed: FailedReceipt): FailedReceipt {
     const given = this.#given.find(({ handle }) => handle === failed.receiptHandle)
     const isGone = given !== undefined && !state.queues.some(({ number }) => number === given.queue)

@@ -41,7 +41,7 @@ export function expectFirst(oracle: Oracle, queue: OracleQueue, received: readon
   }
 }
 
-/** What is ready is shown in an order that may be; it is remembered. */
+/** Ready messages are shown in an order that may be; it is remembered. */
 export function expectLine(oracle: Oracle, queue: OracleQueue, ids: readonly bigint[]): void {
   const { state } = oracle
   const line = ids.map((id) => state.messages.find((message) => message.id === id) as OracleMessage)
@@ -68,7 +68,7 @@ function expectTurns(level: readonly OracleMessage[]): void {
   }
 }
 
-/** What was sent at once to where nothing was ready: each group's first one by id, each group's second one … */
+/** Messages that were sent at once to where nothing was ready: each group's first one by id, each group's second one … */
 function expectRounds(level: readonly OracleMessage[]): void {
   const [first] = level
   if (first?.batch == null || level.some(({ batch }) => batch?.turn !== first.batch?.turn)) return

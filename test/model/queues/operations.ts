@@ -10,7 +10,7 @@ export const QUEUES = ['a', 'b', 'dead'] as const
 export const TICK_SECONDS = 320
 export const STATES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'blocked', 'dead', 'archived']
 
-/** A handle that was given out, by how many came after it; or none of ours. */
+/** A handle that was given out, by how many came after it; or a foreign one. */
 export type HandleShape = { back: number } | { forged: string }
 
 export interface ReceiveShape {
@@ -180,7 +180,7 @@ export const operation: fc.Arbitrary<Operation & { by: 0 | 1 }> = fc
   .tuple(anyOperation, fc.constantFrom(0 as const, 0 as const, 1 as const))
   .map(([one, by]) => ({ ...one, by }))
 
-/** What the queues are at the beginning, where none is in another one's way. */
+/** The queues at the beginning, where none is in another one's way. */
 const lettersTo = (...names: (string | null)[]) =>
   fc
     .record({ own: settings, deadLetterQueue: fc.constantFrom(...names) })

@@ -1,5 +1,5 @@
 /**
- * What queues must answer, computed with plain arrays from the words of the contract alone: a list of queues, a list of
+ * The right answers of queues, computed with plain arrays from the words of the contract alone: a list of queues, a list of
  * messages, and a clock that only jumps. In what order messages are handed out is in line.ts. Slow and obvious on purpose.
  */
 import type { MessageState, QueueSettings } from '../../../src/shared/queue-types'
@@ -27,13 +27,13 @@ export interface OracleMessage {
   archivedAt: number | null
   receives: number
   lastError: string | null
-  /** Of a dead letter, the number of the queue that it died in. */
+  /** For a dead letter, the number of the queue that it died in. */
   from: number | null
   /** The handle that is good. */
   handle: string | null
   /** When it became ready: what did so at one stroke has the same. */
   turn: number
-  /** What stood before and behind it when it was received: if it is given back, it stands there again. */
+  /** The messages before and behind it when it was received: if it is given back, it is between them again. */
   stood: { before: Set<string>; behind: Set<string> } | null
   /** Sent with others to where nothing of its priority was ready: which send, and the how manieth of its group it was. */
   batch: { turn: number; round: number } | null
@@ -55,11 +55,11 @@ export interface OracleQueue {
 export interface OracleState {
   queues: OracleQueue[]
   messages: OracleMessage[]
-  /** Numbers are not given out again, so that a queue that was made anew is another one. */
+  /** Numbers are not given out again, so that a queue that was made again is another one. */
   queuesMade: number
   turns: number
   lastId: bigint
-  /** Of each queue what was ready, in order, when it was last looked at. */
+  /** The ready messages of each queue, in order, when it was last looked at. */
   lines: Map<number, { id: bigint; turn: number }[]>
   /** `queue/priority` where messages left the line elsewhere than at its beginning. */
   disturbed: Set<string>
@@ -177,7 +177,7 @@ export class Oracle {
     this.state.messages = this.state.messages.filter((message) => message.queue !== queue.number)
   }
 
-  /** The message that stands for a new one with this dedup id. */
+  /** The message that is returned for a new one with this dedup id. */
   standsFor(queue: OracleQueue, dedupId: string | null): bigint | null {
     const sent = dedupId === null ? undefined : queue.dedups.get(dedupId)
     return sent && this.now - sent.at < DEDUP_SECONDS ? sent.id : null
@@ -198,7 +198,7 @@ export class Oracle {
     return (state === 'in-flight' || state === 'delayed') && visibleAt <= this.now
   }
 
-  /** What time brings about in a queue. */
+  /** The effects of time in a queue. */
   settle(queue: OracleQueue): OpenPlaces[] {
     const turn = this.newTurn()
     this.#settle(queue, turn)
@@ -301,7 +301,7 @@ export class Oracle {
     else this.makeReady(message, turn, { handle: null, visibleAt })
   }
 
-  /** As if it had not been received; the time until which nobody else was to have it stays. */
+  /** As if it had not been received; the time until which no other receiver was to have it stays. */
   giveBack(message: OracleMessage): void {
     this.state.disturbed.add(`${message.queue}/${message.priority}`)
     Object.assign(message, { state: 'ready', receives: message.receives - 1, handle: null })
@@ -312,7 +312,7 @@ export class Oracle {
     Object.assign(message, { state: 'in-flight', visibleAt: this.now + visibility })
   }
 
-  /** What a redrive may move, and where to. */
+  /** The messages that a redrive may move, and their targets. */
   redrivable(queue: OracleQueue, prefix: string): { message: OracleMessage; to: OracleQueue }[] {
     return this.in(queue, 'ready', 'blocked', 'delayed', 'dead').flatMap((message) => {
       const from = this.numbered(message.from)

@@ -99,7 +99,7 @@ export function lettersFirst(oracle: Oracle): OracleQueue[] {
   return [...oracle.state.queues].sort((a, b) => depthOf(a) - depthOf(b))
 }
 
-/** What time brings about in a queue; where something is open, the store is made to see to it. */
+/** The effects of time in a queue; where something is open, the store is made to see to it. */
 export async function settleOn(view: View, queue: OracleQueue): Promise<void> {
   await settleOthers(view, queue)
   const open = view.oracle.settle(queue)

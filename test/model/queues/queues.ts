@@ -25,7 +25,7 @@ export function describeQueueModel(engine: EngineName, numRuns: number): void {
     const clockOffsetMs = () => clock.offsetMs
     const store = await openStore({ url: database.url, sweep: false, publish: false, clockOffsetMs })
     const { database: session } = await attach(store.dataSource, { clockOffsetMs })
-    // On the same connections: what two processes have of their own is what they remember.
+    // On the same connections: two processes differ in what they remember.
     const other = await attachStore(store.dataSource, { sweep: false, publish: false, clockOffsetMs })
     const sweep = () => sweepQueues(session, new QueueMemory())
     const givesBack = async (queue: string, handles: readonly string[]) => {

@@ -1,4 +1,4 @@
-/** What the contract lets a busy receiver do: while its claims come back full, it finds a little later what others make ready. */
+/** The freedom of a busy receiver: while its claims come back full, it finds messages of others a little later. */
 import type { OracleMessage } from './oracle'
 
 export class Receiver {

@@ -24,7 +24,7 @@ export interface Bench {
 
 const ROLLED_BACK = new Error('rolled back')
 
-/** Names of a run begin with something of their own, so that runs share a database without meeting. */
+/** Names of a run begin with a unique prefix, so that runs share a database without meeting. */
 export class Run implements View {
   readonly oracle = new Oracle()
   readonly beginMs: number
@@ -63,7 +63,7 @@ export class Run implements View {
         if (operation.kind === 'transaction') await this.#transaction(operation.operations, operation.commits)
         else await this.#step(operation)
         this.#becameReady(turns, operation.kind === 'transaction' || operation.kind === 'sweep' ? null : by)
-        // What comes next meets what time has done before anyone has looked.
+        // The next step meets the effects of time before any look.
         if (operation.kind !== 'pass') await this.#look()
       }
       await expectMessages(this, 'all')
@@ -123,7 +123,7 @@ export class Run implements View {
     }
   }
 
-  /** What another process or a transaction made ready since then, a receiver may find later while its claims come back full. */
+  /** While its claims come back full, a receiver may find later the messages that others made ready since then. */
   #becameReady(turn: number, by: 0 | 1 | null): void {
     const news = this.oracle.state.messages.filter((message) => message.state === 'ready' && message.turn > turn)
     for (const [at, receiver] of this.#receivers.entries()) if (at !== by) receiver.othersMadeReady(news)

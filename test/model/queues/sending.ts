@@ -1,4 +1,4 @@
-/** Sends of the model: what a batch must answer, with those in it that are refused or that another message stands for. */
+/** Sends of the model: the right answer to a batch, with those in it that are refused or replaced by another message. */
 import type { NewMessage, SendOptions } from '../../../src/shared/queue-types'
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'
 import { freePlaces, isLimited } from './places'

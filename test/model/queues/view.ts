@@ -1,4 +1,4 @@
-/** What a user can see of queues, beside what the oracle says: every message in every state, attributes and counts. */
+/** The visible state of queues, beside the oracle's: every message in every state, attributes and counts. */
 import { isDeepStrictEqual } from 'node:util'
 import type { MessageState, PeekedMessage, QueueStatus, Queues } from '../../../src/shared/queue-types'
 import { expectLine } from './line'

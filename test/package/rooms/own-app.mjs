@@ -1,4 +1,4 @@
-// node own-app.mjs URL: an app with a TypeORM DataSource and an Express of its own.
+// node own-app.mjs URL: an app with its own TypeORM DataSource and Express.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import express from 'express'

@@ -1,4 +1,4 @@
-// node refused.mjs WORDS: SQLite can't be had here, and who asks for it is told what to do.
+// node refused.mjs WORDS: SQLite can't be had here, and a user that asks for it learns what to do.
 import assert from 'node:assert/strict'
 import { openStore, RecentnError } from 'recentn'
 

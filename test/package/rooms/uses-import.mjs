@@ -10,7 +10,7 @@ import { testStore } from 'recentn/testing'
 import { entities, migrations, RecentRepository } from 'recentn/typeorm'
 
 const required = createRequire(import.meta.url)('recentn')
-// What Node adds to a CommonJS module, some versions more than others.
+// Names that Node adds to a CommonJS module, some versions more than others.
 const added = ['default', 'module.exports', '__esModule']
 const names = Object.keys(all).filter((name) => !added.includes(name))
 assert.deepEqual(names.sort(), Object.keys(required).sort(), 'import and require show the same names')

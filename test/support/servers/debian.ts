@@ -24,18 +24,18 @@ const run = promisify(execFile)
 const CACHE = resolve(__dirname, '../../../.cache')
 const LISTS_ARE_FRESH_MS = 24 * 3600 * 1000
 
-/** What to unpack; the libraries that these need and the machine lacks come by themselves. */
+/** The packages to unpack; the libraries that these need and the machine lacks come by themselves. */
 export interface Wanted {
   /** Names the folder in `.cache/`, and the messages. */
   label: string
   /** The package with the program; of several with a version behind the name, or in place of a `*` in it, the newest. */
   main: string
-  /** What else has files that it needs: with the same version in the name, where there is one like that or a `*`. */
+  /** Other packages with files that it needs: with the same version in the name, where there is one like that or a `*`. */
   others: string[]
 }
 
 export interface PrivateCopy {
-  /** The folder that stands for `/`. */
+  /** The folder that is used as `/`. */
   root: string
   /** In words. */
   origin: string
@@ -99,7 +99,7 @@ async function packageNames(config: string, { main, others }: Wanted): Promise<s
   const { stdout } = await run('apt-cache', ['-c', config, 'pkgnames', before])
   const form = new RegExp(after === undefined ? `^${before}(-[\\d.]+)?$` : `^${before}([\\d.]+)${after}$`)
   const candidates = stdout.split('\n').filter((name) => form.test(name))
-  // A name that only other packages mention has no text of its own; the newest version sorts last.
+  // A name that only other packages mention has no text; the newest version sorts last.
   candidates.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
   for (const name of candidates.reverse()) {
     if (!(await exists(config, name))) continue

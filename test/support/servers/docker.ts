@@ -23,7 +23,7 @@ const IMAGES: Record<ServerEngine, { variable: string; image: string }> = {
 /**
  * `settings` are further options of the server, such as `--innodb-buffer-pool-size=1G`. `memory` keeps its data in
  * memory: its settings, and so its statements, are those of a durable server, but no commit waits for a disk. With
- * `megabytes` its disk has only so many.
+ * `megabytes` its disk has only this many.
  */
 export async function dockerServer(
   engine: ServerEngine,

@@ -20,7 +20,7 @@ export interface Missing {
   reasons: string[]
 }
 
-/** Throws where the run was told to use a server that can't be used: no other one takes its place. */
+/** Throws where the run shall use a server that can't be used: no other one takes its place. */
 export async function findServer(engine: ServerEngine): Promise<Found | Missing> {
   const start = Date.now()
   const found = (server: Server, version: string) => ({ engine, server, version, seconds: (Date.now() - start) / 1000 })

@@ -1,5 +1,5 @@
 /**
- * What a version of a server does not have yet. A test that needs it says so by name, and tests there what the older
+ * Features that a version of a server does not have yet. A test that needs it says so by name, and tests there what the older
  * server does in its place.
  */
 import { engineOf, type ServerEngine } from './server'
@@ -8,7 +8,7 @@ type Version = readonly [major: number, minor: number]
 
 /** The version that each engine has it from. */
 const SINCE = {
-  /** A server that nobody gave a certificate makes one for itself, and so can encrypt. */
+  /** A server without a certificate makes one for itself, and so can encrypt. */
   'its own certificate': { mariadb: [11, 4], mysql: [5, 7] },
   /** The column type VECTOR. */
   vectors: { mariadb: [11, 7], mysql: [9, 0] },
@@ -18,6 +18,6 @@ const SINCE = {
 export function lacks(version: string, what: keyof typeof SINCE): boolean {
   const [major, minor] = SINCE[what][engineOf(version)]
   const found = /^(\d+)\.(\d+)/.exec(version)
-  if (found === null) throw new Error(`${version} is no version of a server`)
+  if (found === null) throw new Error(`${version} is not the version of a server`)
   return Number(found[1]) < major || (Number(found[1]) === major && Number(found[2]) < minor)
 }

@@ -1,6 +1,6 @@
 /**
- * A `mariadbd` or `mysqld` program, run as whoever runs the tests: on a free port of 127.0.0.1, with a data folder
- * of its own among the temporary files. Nothing that is already running or stored on the machine is touched.
+ * A `mariadbd` or `mysqld` program, run as whoever runs the tests: on a free port of 127.0.0.1, with a new data folder
+ * among the temporary files. Nothing that is already running or stored on the machine is touched.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -70,7 +70,7 @@ async function makeData(installation: Installation, data: string): Promise<void>
   const { engine, program, installer, options, env } = installation
   const common = ['--no-defaults', ...options, `--datadir=${data}`, ...asRoot()]
   if (engine === 'mysql') {
-    // Not --initialize-insecure: root gets a random password that nobody needs.
+    // Not --initialize-insecure: root gets a random password that is not needed.
     await run(program, [...common, '--initialize'], { env })
     return
   }
@@ -137,7 +137,7 @@ function spawnServer(
   args.push(`--port=${port}`, '--bind-address=127.0.0.1', '--skip-name-resolve', '--max-connections=500')
   if (installation.engine === 'mysql') args.push('--mysqlx=OFF', '--secure-file-priv=NULL')
   args.push(...settings)
-  // A session of its own: Ctrl-C is for the test run, and the guard then ends the server.
+  // Another session: Ctrl-C is for the test run, and the guard then ends the server.
   const child = spawn(installation.program, args, { env: installation.env, stdio: 'ignore', detached: true })
   child.on('error', () => {})
   child.unref()
@@ -159,7 +159,7 @@ export async function terminate(child: ChildProcess): Promise<void> {
   await exit
 }
 
-/** A port of 127.0.0.1 that nobody listened on a moment ago. */
+/** A port of 127.0.0.1 that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
@@ -170,7 +170,7 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-/** What a log ends with: its errors, where it has some. */
+/** The end of a log: its errors, where it has some. */
 export function lastLines(path: string): string {
   try {
     const lines = readFileSync(path, 'utf8').trimEnd().split('\n')

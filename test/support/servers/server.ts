@@ -1,4 +1,4 @@
-/** What the tests need of a database server, wherever it comes from. */
+/** The facts about a database server that the tests need, wherever it comes from. */
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 
 export const SERVER_ENGINES = ['mariadb', 'mysql'] as const
@@ -28,7 +28,7 @@ export interface BreakableServer extends Server {
 }
 
 /**
- * Where the data of a server of the tests' own is: in memory, where there is some; on a disk of so many megabytes. And
+ * Where the data of a server that the tests start is: in memory, where there is some; on a disk of this size. And
  * further variables of its process, which only a program has.
  */
 export interface DataPlace {
@@ -37,7 +37,7 @@ export interface DataPlace {
   env?: NodeJS.ProcessEnv
 }
 
-/** What mysql2 takes: it knows the one scheme. */
+/** A URL for mysql2, which knows the one scheme. */
 export function mysqlUri(url: string): string {
   return url.replace(/^mariadb:/, 'mysql:')
 }
@@ -60,7 +60,7 @@ export async function awaitVersion(url: string, seconds: number, gone: () => str
   }
 }
 
-/** Without Docker's forwarding of ports, where that works: it takes time of its own from every statement. */
+/** Without Docker's forwarding of ports, where that works: it adds time to every statement. */
 export async function shortestUrl({ url, directUrl }: Server): Promise<string> {
   if (directUrl === undefined) return url
   return awaitVersion(directUrl, 2).then(
@@ -86,6 +86,6 @@ export function engineOf(version: string): ServerEngine {
 
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // A refused connection to a name with two addresses is an AggregateError without a message of its own.
+  // A refused connection to a name with two addresses is an AggregateError without a message.
   return error.message || String((error as { code?: unknown }).code ?? error.name)
 }
