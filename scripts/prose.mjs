@@ -58,7 +58,7 @@ const PLAIN_HABITS = [
 const TESTS = /^test\/(?!adapters|bench|browser|database|engines)/
 
 const PLAIN_ROOMS =
-  /\.md$|^scripts\/|^src\/(?:cli|fields|testing|http\/(?:dto|input|metrics|process|routes))\/|^src\/(?:http\/[^/]*|cli\.ts|main\.ts)$/
+  /\.md$|^scripts\/|^src\/(?:cli|client|entities|fields|kit|repositories\/(?!recent)|shared|store|testing)\/|^src\/http\/(?!openapi|output)|^src\/(?:cli|main)\.ts$/
 
 const MOST_WORDS = 30
 const FENCE = /^\s*(```|~~~)/

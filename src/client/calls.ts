@@ -1,6 +1,6 @@
 /**
  * The client without its loops (`watch`, `work`, `consume`), for pages that count bytes: a bundler can't drop a method that
- * nobody calls, so the loops are in another class. Apart from them it is the client of `index.ts`.
+ * no page calls, so the loops are in another class. Apart from them it is the client of `index.ts`.
  */
 import { FEED_CALLS, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../shared/handles'
 import type { ApiKey } from '../shared/key-types'
@@ -15,11 +15,11 @@ import type { Health } from './schemas'
 import { POLICIES, type PolicyCalls, SCHEDULES, type ScheduleCalls, SettingsCalls } from './settings'
 import { type CallOptions, Transport } from './transport'
 
-/** What every client has besides groups, queues and feeds. */
+/** The parts of every client besides groups, queues and feeds. */
 export interface CommonClient {
   readonly policies: PolicyCalls
   readonly schedules: ScheduleCalls
-  /** The health and the metrics of a server of its own: a router that is mounted in another app serves none of this. */
+  /** The health and the metrics of a server process: a router that is mounted in another app serves none of this. */
   readonly process: {
     /** Resolves if the process answers. */
     livez(options?: CallOptions): Promise<Health>
@@ -28,7 +28,7 @@ export interface CommonClient {
     /** The metrics of the process, in the format of Prometheus. */
     metrics(options?: CallOptions): Promise<string>
   }
-  /** What the caller's key may do: its scopes, and the prefix that it is confined to. Throws `unauthorized`. */
+  /** The rights of the caller's key: its scopes, and the prefix that it is confined to. Throws `unauthorized`. */
   access(options?: CallOptions): Promise<Pick<ApiKey, 'scopes' | 'prefix'>>
 }
 
@@ -39,7 +39,7 @@ export interface CallsClient extends CommonClient {
   readonly feeds: FeedCalls
   /**
    * One queue, whose bodies have this type: `client.queue<Mail>('mail').send(mail)` does what `client.queues.send('mail', mail)`
-   * does. Asks nobody, and checks nothing: neither that there is such a queue nor what bodies are.
+   * does. Sends nothing, and checks nothing: neither that there is such a queue nor what bodies are.
    */
   queue<Body = unknown>(queue: string): CallsQueueHandle<Body>
   /** One group, whose payloads have this type, as `queue`. */

@@ -75,7 +75,7 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
   }
 
   /**
-   * What was published after a cursor (`after`), or after the stored cursor of a `consumer`, which does not move. With
+   * The changes after a cursor (`after`), or after the stored cursor of a `consumer`, which does not move. With
    * `waitSeconds` the call may take that much longer. Throws `cursor_expired` if a tombstone after the cursor has been
    * removed, or if the cursor is beyond the last sync id.
    */

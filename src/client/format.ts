@@ -20,7 +20,7 @@ export interface Operation<Answer = unknown, Parts = unknown> {
   readonly types?: [Answer, Parts]
 }
 
-/** What a request is made of. */
+/** The parts of a request. */
 export interface RequestParts extends Headed {
   path?: Readonly<Fields> | undefined
   query?: object | undefined
@@ -146,7 +146,7 @@ function prototypeOf(shape: FieldShapes): object {
   const known = prototypes.get(shape)
   if (known !== undefined) return known
   const toJSON = function (this: Fields): unknown {
-    // The methods add these from the status and the headers; settings have a tag of their own.
+    // The methods add these from the status and the headers; settings have their own tag.
     const { appended, created, ...body } = this
     if (shape.nextBefore) delete body.tag
     return encoded(body, shape)
@@ -198,7 +198,7 @@ export function errorOf(status: number, headers: Headers, text: string): Recentn
   })
 }
 
-/** What an error is made of. */
+/** The parts of an error. */
 interface Problem {
   code: ErrorCode
   detail: string
@@ -218,7 +218,6 @@ function problemOf(headers: Headers, text: string): Problem | null {
 /** A server that asks for a longer wait may mean it no more. */
 const LONGEST_RETRY_AFTER_SECONDS = 300
 
-/** `Retry-After` is a number of seconds or a date. */
 function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')
   if (text === null) return undefined

@@ -9,7 +9,7 @@ import type { StreamOptions } from './watch'
 
 type Call = [options?: CallOptions]
 
-/** What `client.queue` of `@recentn/client/calls` gives. */
+/** The handle of `client.queue` of `@recentn/client/calls`. */
 export interface CallsQueueHandle<In = unknown, Out = In> extends QueueHandle<In, Out, Call> {
   /** All messages in one state, in pages of `limit`. */
   allMessages<Asked extends 'value' | 'preview' = 'value'>(
@@ -17,13 +17,13 @@ export interface CallsQueueHandle<In = unknown, Out = In> extends QueueHandle<In
   ): AsyncGenerator<PeekedMessage<As<In, Asked>>, void, undefined>
 }
 
-/** What `client.queue` gives. */
+/** The handle of `client.queue`. */
 export interface ClientQueueHandle<In = unknown, Out = In> extends CallsQueueHandle<In, Out> {
   /** Receives messages and runs the handler on each until it is stopped, as `queues.work`. */
   work(handler: Handler<Out>, options?: ClientWorkOptions<Out>): Running
 }
 
-/** What `client.group` of `@recentn/client/calls` gives. */
+/** The handle of `client.group` of `@recentn/client/calls`. */
 export interface CallsGroupHandle<Payload = unknown> extends GroupHandle<Payload, Call> {
   /** All items of the group, newest first, in pages of `limit`. */
   allItems<Asked extends 'value' | 'none' = 'value'>(
@@ -31,16 +31,16 @@ export interface CallsGroupHandle<Payload = unknown> extends GroupHandle<Payload
   ): AsyncGenerator<Item<PayloadAs<Payload, Asked>>, void, undefined>
 }
 
-/** What `client.group` gives. */
+/** The handle of `client.group`. */
 export interface ClientGroupHandle<Payload = unknown> extends CallsGroupHandle<Payload> {
-  /** What happens to the group from now on, or since the item `after`, as `groups.watch`. */
+  /** The events of the group from now on, or since the item `after`, as `groups.watch`. */
   watch(options?: StreamOptions): GroupWatch<PayloadAs<Payload, 'value'>>
 }
 
-/** What `client.feed` of `@recentn/client/calls` gives. */
+/** The handle of `client.feed` of `@recentn/client/calls`. */
 export type CallsFeedHandle<Value = unknown> = FeedHandle<Value, Value, Call>
 
-/** What `client.feed` gives. */
+/** The handle of `client.feed`. */
 export interface ClientFeedHandle<In = unknown, Out = In> extends FeedHandle<In, Out, Call> {
   /** Gives the handler what comes after the consumer's stored cursor until it is stopped, as `feeds.consume`. */
   consume(consumer: string, handler: ConsumeHandler<Out>, options?: ClientConsumeOptions<Out>): Running

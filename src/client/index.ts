@@ -28,7 +28,7 @@ export class GroupsClient extends GroupCalls {
 
   /**
    * The events of the group from now on, or since the item `after`, until the watch is ended (`break`, `return()`, the
-   * signal). A watch whose connection breaks connects again and goes on where it was. Throws errors that will not pass:
+   * signal). A watch whose connection breaks connects again and continues where it was. Throws errors that will not pass:
    * `unauthorized`, `forbidden`, `invalid_input`, an answer that is not recentn's.
    */
   watch<Payload = unknown>(group: string, options: StreamOptions = {}): GroupWatch<Payload> {
@@ -41,7 +41,7 @@ export class QueuesClient extends QueueCalls {
   /**
    * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while this
    * process is alive and the server reachable. A message is this worker's for as long as its handler runs, because its claim
-   * is extended. Throws `invalid_input`; later errors go to `onError`, and the work goes on when the server answers again.
+   * is extended. Throws `invalid_input`; later errors go to `onError`, and the work continues when the server answers again.
    */
   work<Body = unknown>(queue: string, handler: Handler<Body>, options: ClientWorkOptions<Body> = {}): Running {
     return startWorker(this, queue, handler as Handler, options as ClientWorkOptions)
@@ -51,10 +51,10 @@ export class QueuesClient extends QueueCalls {
 /** `Value` is the type that the caller says values have: nothing checks it, except the `schema` of a consumer. */
 export class FeedsClient extends FeedCalls {
   /**
-   * Gives the handler what comes after the consumer's stored cursor, page by page and until it is stopped, and stores the
-   * cursor when the handler has resolved: each change at least once, in order, the latest value of each key. Any number of
-   * processes may do it for one consumer; the same changes may then be given to several at once. Throws `invalid_input`;
-   * later errors go to `onError`, and the work is tried again.
+   * Gives the handler the changes after the consumer's stored cursor, page by page until it is stopped, and stores the
+   * cursor when the handler has resolved. Each change is given at least once, in order, with the latest value of each key.
+   * Any number of processes may do it for one consumer; the same changes may then be given to several at once. Throws
+   * `invalid_input`; later errors go to `onError`, and the work is tried again.
    */
   consume<Value = unknown>(
     feed: string,
@@ -78,7 +78,7 @@ export interface Client extends CommonClient {
   readonly feeds: FeedsClient
   /**
    * One queue, whose bodies have this type: `client.queue<Mail>('mail').send(mail)`. With a `schema` they are checked, and its
-   * types are theirs. Asks nobody, not even whether there is such a queue.
+   * types are theirs. Sends nothing, not even to ask whether there is such a queue.
    */
   queue<In = unknown, Out = In>(queue: string, options?: HandleOptions<Out, In>): ClientQueueHandle<In, Out>
   /** One group, whose payloads have this type; nothing checks it. */

@@ -25,7 +25,6 @@ export function whole(min: number, max: number): OptionRule {
 const MAX_SECONDS = 315_360_000
 const aDelay = whole(0, MAX_SECONDS)
 
-/** The options of both loops. */
 export const LOOP_RULES: Readonly<Record<keyof HandlingOptions<never, never>, OptionRule>> = {
   backoff: (value) => {
     const { minSeconds, maxSeconds, ...others } = pausesOf(Object(value))
@@ -45,7 +44,7 @@ export function checkLoop(handler: unknown, options: object, rules: Readonly<Rec
   refuseFaults(options, rules, detail ? [{ parameter: 'handler', detail }] : [])
 }
 
-/** What was left out takes its default, but the longest pause is never shorter than the shortest. */
+/** An option that is left out takes its default, but the longest pause is never shorter than the shortest. */
 export function pausesOf({ minSeconds = 1, ...others }: HandlingOptions<never, never>['backoff'] = {}) {
   const { maxSeconds = Math.max(minSeconds, 600) } = others
   return { ...others, minSeconds, maxSeconds }
@@ -58,7 +57,7 @@ function checkedPatience({ timeoutSeconds }: StopOptions): number | null {
   throw invalidInput([{ pointer: '/timeoutSeconds', detail: `must be a number from 0 to ${MAX_SECONDS}` }])
 }
 
-/** What both loops go by: the timers of the page, or of the process. */
+/** The clock of both loops: the timers of the page, or of the process. */
 export const SURROUNDINGS: Surroundings = {
   clock: {
     now: () => performance.now(),

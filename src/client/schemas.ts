@@ -18,7 +18,6 @@ import type { ApiKey } from '../shared/key-types'
 import type * as queues from '../shared/queue-types'
 import type { Schedule, ScheduleChanges, ScheduleDefinition, SchedulePage } from '../shared/schedule-types'
 
-/** Where an appended item is. */
 export type AppendedPlace = Pick<groups.AppendedItem, 'group' | 'id' | 'slot' | 'appended'>
 
 /** A page without its tag, which a header has. */

@@ -17,7 +17,7 @@ interface Library {
   list(): Promise<object>
 }
 
-/** What a page of a list has. */
+/** An entry of a page of a list. */
 type EntryOf<Page> = Extract<Page[keyof Page], readonly unknown[]>[number]
 
 /** How a kind is named in paths and answers, and which of its fields are ids and times. */

@@ -70,7 +70,7 @@ export class Transport {
     }
   }
 
-  /** What the operation answers. */
+  /** The answer without its status and tag. */
   async value<Answer, Parts>(
     operation: Operation<Answer, Parts>,
     parts: NoInfer<Parts> & Headed,
@@ -124,7 +124,10 @@ export class Transport {
     }
   }
 
-  /** The response as soon as its body begins, whatever its status. A redirect is one: what is sent goes to nobody else. The caller reads the body, and ends `limit`. */
+  /**
+   * The response as soon as its body begins, whatever its status. A redirect is one: the request goes to no other server. The
+   * caller reads the body, and ends `limit`.
+   */
   async fetch({ target, init }: WireRequest, limit: TimeLimit): Promise<Response> {
     const { key, headers = {}, fetch: chosen = fetch } = this.options
     const secret = typeof key === 'function' ? await key() : key

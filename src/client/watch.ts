@@ -63,7 +63,7 @@ class Watch implements GroupWatch {
     this.#events = this.#run(resumes, connected)
     const first = this.#events.next()
     this.#first = first
-    // A watch that ends before it is connected is ready too: nobody waits for it any more.
+    // A watch that ends before it is connected is ready too: no caller waits for it any more.
     this.ready = Promise.race([connecting, first.then(() => this.#after ?? -1n)])
     this.ready.catch(() => {})
   }

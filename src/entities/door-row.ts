@@ -1,12 +1,12 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
-/** What the rows of both tables of the door have: writers insert them, and who moves them deletes them. */
+/** The columns of both tables of the door: writers insert rows, and the process that moves them deletes them. */
 abstract class DoorRow {
   @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
   id!: bigint
 
-  /** 0: it is to be moved. 1: for now it cannot be, as where there is no such queue. 2: refused; it stays until somebody sets 0. */
+  /** 0: it is to be moved. 1: for now it cannot be, as where there is no such queue. 2: refused; it stays until its writer sets 0. */
   @Column({ type: 'smallint', default: 0, transformer: asNumber })
   stuck!: number
 
@@ -15,7 +15,7 @@ abstract class DoorRow {
   error!: string | null
 }
 
-/** A message that somebody has inserted, to be sent. */
+/** A message that plain SQL has inserted, to be sent. */
 @Entity({ name: 'recentn_sends', synchronize: false })
 @Index('recentn_sends_waiting', ['stuck', 'queue', 'id'])
 export class SendRow extends DoorRow {
@@ -43,7 +43,7 @@ export class SendRow extends DoorRow {
   attributes!: string | null
 }
 
-/** An item that somebody has inserted, to be appended. */
+/** An item that plain SQL has inserted, to be appended. */
 @Entity({ name: 'recentn_appends', synchronize: false })
 @Index('recentn_appends_waiting', ['stuck', 'group', 'id'])
 export class AppendRow extends DoorRow {

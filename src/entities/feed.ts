@@ -15,7 +15,7 @@ export class Feed {
   @Column({ type: 'varchar', length: 191 })
   feed!: string
 
-  /** The table whose rows are the entries; null if the feed has entries of its own. */
+  /** The table whose rows are the entries; null if the feed has its own entries. */
   @Column({ name: 'followed_table', type: 'varchar', length: 191, nullable: true })
   followedTable!: string | null
 

@@ -62,7 +62,7 @@ export class WorkQueue {
   @Column({ name: 'group_limit_id', type: 'bigint', transformer: asBigint })
   groupLimitId!: bigint
 
-  /** What is left to do after the limit has changed: 0 nothing; 1 to block what is ready; 2 to give it places. */
+  /** The work that is left after the limit has changed: 0 nothing; 1 to block what is ready; 2 to give it places. */
   @Column({ name: 'group_phase', type: 'integer', transformer: asNumber })
   groupPhase!: number
 

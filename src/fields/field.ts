@@ -162,7 +162,6 @@ export function faultsOf(value: unknown, rules: Rules): Fault[] {
   return faults
 }
 
-/** The fault of one argument, by its name. */
 export function argumentFaults(parameter: string, value: unknown, { fault }: Pick<Field, 'fault'>): Fault[] {
   const detail = fault(value)
   return detail === null ? [] : [{ parameter, detail }]

@@ -18,7 +18,6 @@ export const aStore = option((value) =>
     ? null
     : 'must be a store: what openStore or attachStore resolves to',
 )
-/** A number of seconds, with fractions. */
 export const fraction = (min: number, max: number): Field<number> => ({
   fault: (value) =>
     typeof value === 'number' && value >= min && value <= max ? null : `must be a number from ${min} to ${max}`,

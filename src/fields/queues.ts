@@ -180,7 +180,6 @@ const listOf = (fault: Rule) => (value: unknown) =>
   Array.isArray(value) && value.length >= 1 && value.length <= MAX_BATCH && value.every((one) => fault(one) === null)
     ? null
     : `must be a list of 1 to ${MAX_BATCH} ids`
-/** 1 to 1,000 ids. */
 export const IDS: Field<readonly bigint[]> = {
   fault: listOf(idFault),
   wire: {

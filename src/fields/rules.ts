@@ -118,7 +118,6 @@ export function tablePrefixFault(prefix: unknown): string | null {
 }
 
 export const NAME: Field<string> = { fault: nameFault, schema: ref('Name') }
-/** The faults of an argument that must be a name. */
 export const nameFaults = (parameter: string, value: unknown) => argumentFaults(parameter, value, NAME)
 /** What names begin with; '' is all of them. */
 export const PREFIX: Field<string> = {

@@ -160,7 +160,6 @@ export function stored(isNew: boolean, body: string, location?: string): Answer 
   return isNew ? { status: 201, body, location } : body
 }
 
-/** Settings, with their tag. */
 export function settingsAnswer({ tag }: { tag: string }, body: string): Answer {
   return { status: 200, body, tag }
 }

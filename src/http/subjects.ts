@@ -83,7 +83,6 @@ export function listed(kind: SubjectKind): (input: { query: { prefix?: string } 
   return ({ query }) => [{ kind, prefix: query.prefix ?? '' }]
 }
 
-/** The subject for the feed in the path. */
 export function feedInPath({ path: { feed } }: { path: { feed: string } }): Subject[] {
   return named('feeds', [feed], { parameter: 'feed' })
 }

@@ -9,7 +9,7 @@ import { InFlight } from '../shared/settle-batch'
 
 /** How a mechanism admits calls. */
 export interface Admission {
-  /** What the calls are, as an error names it. */
+  /** The calls, as an error names them. */
   what: string
   /** Throws when the caller must not call. */
   guard?: (() => void) | undefined
@@ -30,7 +30,7 @@ export interface Size {
 
 /** Gets the result of a call. */
 export interface Caller<Result> {
-  /** What it throws, `reject` gets. */
+  /** `reject` gets the error that it throws. */
   resolve(result: Result): void
   reject(error: unknown): void
 }

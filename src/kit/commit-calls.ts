@@ -1,4 +1,4 @@
-/** What group commit is given, and the calls as it keeps them. */
+/** The operations of group commit, and the calls as it keeps them. */
 import type { Session, Tx } from '../database/engine'
 import type { CommitOperation } from '../repositories/runners'
 import { RecentnError } from '../shared/errors'
@@ -39,7 +39,7 @@ export interface GroupCommitOptions<Request, Result>
   marks: Marks
   /** Requests of one key, a name or a number, go through one lane. */
   keyOf(request: Request): string | number
-  /** Writes the requests: a result or an error for each. What it throws rolls all of them back. */
+  /** Writes the requests: a result or an error for each. An error that it throws rolls all of them back. */
   run(tx: Tx, requests: readonly Request[], writing: Writing): Promise<readonly (Result | RecentnError)[]>
   /** Counts the items of each commit. */
   batches?: Sizes | undefined
@@ -170,7 +170,6 @@ export function newLane<Request, Result>(lane: number, marks: Marks): Lane<Reque
   return { writer: { lane, name: marks.newName(), batch: 0n }, waiting: [], running: false }
 }
 
-/** Takes the calls of the next batch from the lane. */
 export function takeBatch<Request, Result>(lane: Lane<Request, Result>, max: Size): Calls<Request, Result> {
   const calls = fitting(lane.waiting, max)
   lane.waiting = lane.waiting.slice(calls.length)

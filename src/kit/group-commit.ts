@@ -7,13 +7,12 @@
  * is answered exactly once, after its transaction has ended. A call that the database refuses fails alone: a batch that
  * fails runs again with care, and then in halves.
  *
- * When another transaction holds a lock, the calls that need it are set aside, to a lane of their own, with all calls of
+ * When another transaction holds a lock, the calls that need it are set aside, to another lane, with all calls of
  * their keys; later calls of these keys follow until none of the key is unanswered. That lane runs the calls whose locks are
- * free, and asks for the others again. A lock that is held whenever it is asked for is waited for once in a sixth of the
- * patience, by the calls that need it and no others, so that they get their turn among other processes: a call that is
- * stuck delays others once, for a second, and fails without them. Where the transactions that succeed take long themselves,
- * so do waits for locks that nobody keeps: then a wait may take longer. A call that needs further locks (an append to several
- * groups) may be overtaken by one of its key that does not.
+ * free, and asks for the others again. A lock that is held at each look is waited for once in a sixth of the patience, by the
+ * calls that need it and no others, so that they get their turn among other processes. A call that is stuck delays others
+ * once, for a second, and fails without them. If the transactions that succeed take long, so do waits for their locks. A call
+ * that needs further locks (an append to several groups) may be overtaken by one of its key that does not.
  */
 import type { Tx } from '../database/engine'
 import { RecentnError } from '../shared/errors'
@@ -127,13 +126,13 @@ export class GroupCommit<Request, Result> {
     return []
   }
 
-  /** Sets aside the calls that wait for somebody else's lock, so that the others of the lane go on. */
+  /** Sets aside the calls that wait for another transaction's lock, so that the others of the lane continue. */
   async #sortOut(lane: Lane<Request, Result>, conflict: Conflict<Request, Result>, isAgain: boolean): Promise<void> {
     const calls = this.#patient(conflict)
     const locked = await this.#locked(calls)
     if (locked === null) return
     const isFree = locked.size === 0
-    // Where none is locked any more all go on, but only once: another conflict would stop the lane again and again.
+    // Where none is locked any more all continue, but only once: another conflict would stop the lane again and again.
     const others = isFree && !isAgain ? calls : this.#withoutKeys(lane, calls, isFree ? calls : [...locked.keys()])
     if (others.length === 0) return
     for (const next of await this.#commit(lane, others)) await this.#sortOut(lane, next, isAgain || isFree)

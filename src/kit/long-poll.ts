@@ -16,7 +16,7 @@ export interface LongPollOptions extends Admission {
   onWait?: (() => void) | undefined
 }
 
-/** What one caller counts for. */
+/** The weight of one caller. */
 const ONE = { items: 1, bytes: 0 }
 
 export class LongPoll<Mark = void> implements WaitsByClock {
@@ -98,7 +98,7 @@ interface CallerCallbacks {
 
 /** One call: it looks, waits for events, looks again, and leaves. */
 export class LongPollCaller<Mark> {
-  /** What the last look has shown; what it means is the caller's. */
+  /** The result of the last look, for the caller to interpret. */
   mark: Mark | undefined
   #deadline: number
   #timer: NodeJS.Timeout | null = null

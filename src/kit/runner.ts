@@ -11,7 +11,7 @@ import { MergedCalls, type MergedCallsOptions } from './merged-calls'
 
 interface SharedRunnerOptions<Memory> extends Omit<Admission, 'what'> {
   session: Session
-  /** What operations are given. */
+  /** The arguments of operations. */
   memory: Memory
   marks: Marks
 }

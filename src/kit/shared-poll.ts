@@ -10,7 +10,7 @@ import { performance } from '../shared/platform'
 import { Loop } from './loop'
 
 export interface PollingPart<Question, Answer> {
-  /** What it waits for events of; none while it waits for nothing. */
+  /** The topics whose events it waits for; none while it waits for nothing. */
   topics: () => readonly string[]
   question: (topic: string) => Question
   /** True: there are events. */

@@ -1,5 +1,5 @@
 /**
- * What waits by the clock of this process for something that the database's clock decides: loops, long polls, held claims. A
+ * The parts that wait by the clock of this process for something that the database's clock decides: loops, long polls, held claims. A
  * test that moves the database's clock moves them on with it (`recentn/testing`). Owns the list of them, which is of the
  * whole process: one that is moved on for nothing looks and waits again.
  *

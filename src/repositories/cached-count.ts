@@ -1,5 +1,5 @@
 /**
- * An answer that is kept for a while, because it is expensive: all callers meanwhile get the same. The longer it takes to
+ * An answer that is kept for a while, because it is expensive: all callers until then get the same. The longer it takes to
  * find, the longer it is kept, so that at most a small part of the time goes into it. Owns the answer; no SQL.
  */
 import { outside, performance } from '../shared/platform'

@@ -41,13 +41,12 @@ export function whether(subqueries: (words: PollFacts) => readonly string[]): Po
   return { sql: (words) => `SELECT CASE WHEN ${any(words)} THEN 1 ELSE 0 END`, parameters: [] }
 }
 
-/** What a sweeper's look asks, and what the answer says. */
+/** The question of a sweeper's look, and the meaning of its answer. */
 export interface DueQuestion {
   readonly question: PollQuestion
   isDue(answer: PollAnswer): boolean
 }
 
-/** A question of yes or no. */
 export const asked = (question: PollQuestion): DueQuestion => ({ question, isDue: isYes })
 
 export const isYes = (answer: PollAnswer | undefined): boolean => Number(answer) === 1

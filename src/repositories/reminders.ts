@@ -3,17 +3,16 @@
  * however many queues and feeds there are. Rows are inserted and deleted, never changed: writers do not wait for each other.
  *
  * Invariant: what becomes due has a reminder that is not later. Its transaction has written one, or relies on one that this
- * process has committed before and that lies seconds ahead: nobody takes it before it is due, and by then the transaction is
- * over. One that was slower after all is `late`, and looked at by this process.
- * What has none nevertheless (a process of an older version wrote it, or a process ended while it was late) is found by
- * going round through all queues and feeds, a few at each look.
+ * process has committed before and that lies seconds ahead. No process takes it before it is due, when the transaction has
+ * ended. One that was slower after all is `late`, and looked at by this process. Subjects without a reminder (a process of an
+ * older version, or one that ended while it was late) are found by going round all queues and feeds, a few at each look.
  */
 import { placeholders, type Reader, type Statement, type Tx } from '../database/engine'
 import { performance } from '../shared/platform'
 import { chunksOf } from './chunks'
 import { isYes, type PollAnswer, type PollFacts, type PollQuestion } from './poll-query'
 
-/** What the reminders are for, as the column `kind` has it. */
+/** The purpose of a reminder, as the column `kind` has it. */
 export const REMINDED = { queue: 1, feed: 2 } as const
 type ReminderKind = (typeof REMINDED)[keyof typeof REMINDED]
 
@@ -69,7 +68,7 @@ export class Reminders {
     return new Reminders(this.subjects, this)
   }
 
-  /** Has somebody look at the subject in `inMs`, once the transaction has committed. */
+  /** Has a process look at the subject in `inMs`, once the transaction has committed. */
   async remind(tx: Tx, id: bigint, inMs: number): Promise<void> {
     const { statement, committed } = this.reminder(tx, id, inMs)
     if (statement !== null) await tx.later(statement.sql, statement.parameters)
@@ -116,7 +115,7 @@ export class Reminders {
     return { sql, parameters: [this.#after] }
   }
 
-  /** Where nothing is due, the next look goes on behind the subjects that this one has looked at. */
+  /** Where nothing is due, the next look continues behind the subjects that this one has looked at. */
   isDue(answer: PollAnswer): boolean {
     this.#isNextAsked = isYes(answer)
     if (this.#isNextAsked || this.#late.size > 0) return true
@@ -124,7 +123,7 @@ export class Reminders {
     return false
   }
 
-  /** What is to be looked at: what is due, late or, where a look has shown work, next on the way round. */
+  /** The subjects to look at: due, late or, where a look has shown work, next on the way round. */
   async due(reader: Reader): Promise<{ subjects: DueSubject[]; more: boolean }> {
     const { kind, table, page } = this.subjects
     const { bigint } = reader.engine
@@ -167,7 +166,7 @@ export class Reminders {
   }
 }
 
-/** Has somebody look at the subject once the transaction has committed: for what happens seldom. */
+/** Has a process look at the subject once the transaction has committed: for what happens seldom. */
 export async function remindAtOnce(tx: Tx, kind: ReminderKind, id: bigint): Promise<void> {
   const { sql, parameters } = reminderSql(tx, kind, id, 0)
   await tx.later(sql, parameters)

@@ -17,13 +17,13 @@ export interface Runner<Memory> {
   ): void
 }
 
-/** Gets the result of a request. What `resolve` throws, `reject` gets. */
+/** Gets the result of a request. `reject` gets the error that `resolve` throws. */
 export interface Requester<Result> {
   resolve(result: Result): void
   reject(error: unknown): void
 }
 
-/** What a runner runs: an operation that shares commits or statements, or one that runs by itself. */
+/** The work of a runner: an operation that shares commits or statements, or one that runs by itself. */
 export interface Runnable<Memory, Request, Result> {
   /** Runs one request by itself. */
   alone(session: Session, memory: Memory, request: Request): Promise<Result>
@@ -39,7 +39,7 @@ export interface BatchRun {
 
 /** An operation whose requests commit together. */
 export interface CommitOperation<Memory, Request, Result> {
-  /** What is counted, as an error names it. */
+  /** The counted things, as an error names them. */
   what: string
   /** Requests of one key keep their order. */
   keyOf(request: Request, memory: Memory): string | number
@@ -63,7 +63,7 @@ export function committing<Memory, Request, Result>(operation: CommitOperation<M
 
 /** An operation whose requests one statement answers, or a few. */
 export interface MergeOperation<Memory, Request, Result> {
-  /** What is counted, as an error names it. */
+  /** The counted things, as an error names them. */
   what: string
   /** Requests of one kind may go together. One kind when left out. */
   kindOf?(request: Request): string
@@ -78,9 +78,9 @@ export interface MergeOperation<Memory, Request, Result> {
   startsAtOnce?: boolean
   /** Answers requests of one kind: a result or an error for each. */
   run(session: Session, memory: Memory, requests: readonly Request[]): Promise<readonly (Result | RecentnError)[]>
-  /** What to ask in the place of a request whose result is not its answer; undefined where it is. */
+  /** The request to make in the place of one whose result is not its answer; undefined where it is. */
   again?(request: Request, result: Result): Request | undefined
-  /** What two statements in flight must not have in common. */
+  /** The key that two statements in flight must not have in common. */
   idsOf?(request: Request): readonly string[]
 }
 

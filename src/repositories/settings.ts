@@ -1,4 +1,4 @@
-/** What the settings of groups, policies, queues and schedules have in common: their tags, and the warning of `ensure`. */
+/** Shared by the settings of groups, policies, queues and schedules: their tags, and the warning of `ensure`. */
 import { createHash } from 'node:crypto'
 import { faultsOf, optional, rulesOf } from '../fields/field'
 import { text } from '../fields/rules'
@@ -27,7 +27,7 @@ export function givenOf<T extends object>(settings: T): Partial<T> {
 }
 
 const MAX_WARNED = 100
-/** What the process has warned of. */
+/** The warnings that the process has given. */
 const warned = new Set<string>()
 
 /** Warns, once a process, if what was ensured has other settings than those that were given. */

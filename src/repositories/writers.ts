@@ -17,14 +17,14 @@ export interface Writer {
   readonly batch: bigint
 }
 
-/** What group commit is given of this file. */
+/** The part of this file that group commit gets. */
 export const marks = {
   newName: () => randomBytes(16).toString('base64url'),
   hasArrived,
   forget: forgetWriters,
 }
 
-/** The statement that leaves the mark. The row is nobody else's, so that it never waits. */
+/** The statement that leaves the mark. The row belongs to no other process, so that it never waits. */
 export function markSql({ engine, tables, now }: Tx, { name, batch }: Writer): string {
   return (
     `INSERT INTO ${tables.writers} (writer, batch, seen_at_ms) VALUES ('${name}', ${batch}, ${now}) ` +
@@ -34,7 +34,7 @@ export function markSql({ engine, tables, now }: Tx, { name, batch }: Writer): s
 
 /**
  * Leaves the mark, where commits can be lost. It comes before a statement that is awaited: if it went with the COMMIT, and
- * the connection was lost, the server could still leave it after somebody has looked for it.
+ * the connection was lost, the server could still leave it after another process has looked for it.
  */
 export async function leaveMark(tx: Tx, writer: Writer): Promise<void> {
   if (tx.engine.losesCommits) await tx.later(markSql(tx, writer))

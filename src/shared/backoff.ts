@@ -64,7 +64,6 @@ export function onAbort(signal: AbortSignal | undefined, run: () => unknown): ()
 /** Longer timers fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** Whether the work ends in this time. */
 export function endsWithin({ after }: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const cancel = after(Math.min(ms, LONGEST_TIMER_MS), () => resolve(false))

@@ -71,7 +71,7 @@ export class ConsumerLoop extends Stepping {
     return this.within(this.#loop)
   }
 
-  /** Resolves to the milliseconds until the next step. What it throws is the source's error. */
+  /** Resolves to the milliseconds until the next step. It throws the errors of the source. */
   async #step(stopping: AbortSignal): Promise<number> {
     try {
       if (this.#unstored) await this.#store(this.#unstored)

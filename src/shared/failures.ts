@@ -1,6 +1,6 @@
 /** How the handlers of messages and rows fail. Browsers load this file too: it depends on nothing. */
 
-/** What a handler throws where trying again is of no use. */
+/** The error of a handler where another try is of no use. */
 const NAME = 'UnrecoverableError'
 
 /**
@@ -20,7 +20,7 @@ export function isUnrecoverable(error: unknown): error is Error {
 export const RAN_OUT = 'The visibility timeout ran out after '
 
 /**
- * It was handed out before and nobody said that it failed, as when the process that had it was killed. A message that was
+ * It was handed out before and no call said that it failed, as when the process that had it was killed. A message that was
  * nacked with an error did not kill its process then. That its claims ran out once before, until it was dead, is no
  * such error.
  */

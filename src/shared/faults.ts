@@ -65,7 +65,7 @@ export class Faults<T> {
     }
   }
 
-  /** Calls a hook of the user's about the subject; what it throws is reported as a handler's error, and the work goes on. */
+  /** Calls a hook of the user's about the subject; what it throws is reported as a handler's error, and the work continues. */
   hook(hook: () => unknown, subject: T): void {
     caught(hook, (error) => this.handler(error, subject))
   }
@@ -83,7 +83,7 @@ export class Faults<T> {
   }
 }
 
-/** Calls a listener of the user's; what it throws is a warning of the process, and the work goes on. */
+/** Calls a listener of the user's; what it throws is a warning of the process, and the work continues. */
 export function guarded(listening: string, listener: () => unknown): void {
   caught(listener, (error) => warn(`${listening} failed: ${errorText(error)}`, 'RECENTN_LISTENER'))
 }

@@ -35,7 +35,7 @@ export interface PutEntry {
   version: number
 }
 
-/** What every change has. */
+/** The members of every change. */
 export interface ChangeBase {
   syncId: bigint
   key: string
@@ -95,7 +95,7 @@ export interface MoveCursorOptions {
   /** Also move the cursor backwards. */
   force?: boolean | undefined
   /**
-   * The cursor that the finished page was read from. If the consumer was put back before it meanwhile, to start over, the
+   * The cursor that the finished page was read from. If the consumer was put back before it since, to start over, the
    * stored cursor stays there.
    */
   from?: bigint | undefined
@@ -140,7 +140,7 @@ export interface Feeds {
   ): Promise<Entry<As<Value, Asked>> | null>
   /** Replaces the entry by a tombstone, which consumers read as a deletion. Resolves to null when there was no entry. */
   delete(feed: string, key: string): Promise<WrittenEntry<null> | null>
-  /** Publishes entries and tombstones again, unchanged. With a prefix in batches, each in a transaction of its own. */
+  /** Publishes entries and tombstones again, unchanged. With a prefix in batches, each in its own transaction. */
   republish(feed: string, selection: RepublishSelection): Promise<{ republished: number }>
   /**
    * The changes after a cursor. Throws `cursor_expired` when a tombstone after it has been removed, or when it is beyond the
@@ -161,7 +161,7 @@ export interface Feeds {
   dropCursor(feed: string, consumer: string): Promise<boolean>
   /** Null for an unknown feed. */
   status(feed: string): Promise<FeedStatus | null>
-  /** Drops the feed, its entries and its consumers. A new feed of this name goes on with greater sync ids. */
+  /** Drops the feed, its entries and its consumers. A new feed of this name continues with greater sync ids. */
   drop(feed: string): Promise<boolean>
   /** Feeds in the order of their names. */
   list(options?: ListOptions): Promise<FeedPage>

@@ -45,7 +45,7 @@ export interface AppendedItem<Payload = unknown> extends Item<Payload> {
   appended: boolean
 }
 
-/** What a group does with its items. */
+/** How a group keeps its items. */
 export interface Settings {
   /** N of "the last N", 1 to 10,000. */
   capacity: number
@@ -62,7 +62,7 @@ export interface Settings {
 /** A group's own settings; what is left out (or undefined) follows the policy. */
 export type OwnSettings = { [Name in keyof Settings]?: Settings[Name] | undefined }
 
-/** What `update` changes of a group: null lets a setting follow the policy again. */
+/** The changes of `update` of a group: null lets a setting follow the policy again. */
 export type GroupChanges = { [Name in keyof Settings]?: Settings[Name] | null | undefined }
 
 /** `capacity`, `mode`, `ttlSeconds` and `forgetEmptySeconds` are those in force. */
@@ -81,7 +81,7 @@ export interface Policy extends Settings, Tagged {
   prefix: string
 }
 
-/** What `policies.put` takes; null for a time is never. */
+/** The settings for `policies.put`; null for a time is never. */
 export type PolicySettings = Pick<Settings, 'capacity' | 'mode'> &
   Pick<OwnSettings, 'ttlSeconds' | 'forgetEmptySeconds'>
 
@@ -161,7 +161,7 @@ export interface WatchOptions<Asked extends Form = Form> extends PayloadOptions<
 /**
  * A change of a group's window. A listener that keeps the newest `capacity` items of all `item` events, without those that
  * were removed, has the window; in a `history` group it also drops items whose id is at most the newest id less
- * `capacity`, in a `distinct` group the member's older item. A page that is read meanwhile may already have an item that an
+ * `capacity`, in a `distinct` group the member's older item. A page that is read then may already have an item that an
  * event still brings.
  */
 export type GroupEvent<Payload = unknown> =
@@ -226,7 +226,7 @@ export interface Groups {
     id: bigint,
     options?: PayloadOptions<Asked>,
   ): Promise<Item<PayloadAs<Payload, Asked>> | null>
-  /** Removes all items; ids go on from where they were. */
+  /** Removes all items; ids continue from where they were. */
   clear(group: string): Promise<{ deleted: number }>
   /** Removes one item; false when the window has none of this id. */
   remove(group: string, id: bigint): Promise<boolean>
@@ -242,7 +242,7 @@ export interface Groups {
   drop(group: string): Promise<boolean>
   /** Groups by name (in code point order). */
   list(options?: ListOptions): Promise<GroupPage>
-  /** What one member did in all groups, or in those whose names begin with `prefix`, newest first. */
+  /** The items of one member in all groups, or in those whose names begin with `prefix`, newest first. */
   memberItems<Payload = unknown, Asked extends PayloadForm = 'value'>(
     member: string,
     options?: MemberOptions<Asked>,

@@ -17,8 +17,8 @@ type Formed<Options, Call extends unknown[]> = Call extends []
 
 export interface HandleOptions<Out = unknown, In = unknown> {
   /**
-   * What bodies, or values, must be: a Standard Schema (zod, valibot, arktype). What does not fit is refused where it is sent or
-   * put, with `invalid_input`. What is received, read or handled is as the schema gives it.
+   * The schema of bodies, or values: a Standard Schema (zod, valibot, arktype). One that does not fit is refused where it is sent or
+   * put, with `invalid_input`. A receiver, reader or handler gets the output of the schema.
    */
   schema?: StandardSchema<Out, In> | undefined
 }
@@ -133,7 +133,7 @@ export interface GroupHandle<Payload = unknown, Call extends unknown[] = []> {
     id: bigint,
     options?: Formed<Group.PayloadOptions<Asked>, Call>,
   ): Promise<Group.Item<PayloadAs<Payload, Asked>> | null>
-  /** Removes all items; ids go on from where they were. */
+  /** Removes all items; ids continue from where they were. */
   clear(...call: Call): Promise<{ deleted: number }>
   /** Removes one item; false when the window has none of this id. */
   remove(id: bigint, ...call: Call): Promise<boolean>
@@ -180,7 +180,7 @@ export interface FeedHandle<In = unknown, Out = In, Call extends unknown[] = []>
   moveCursor(consumer: string, cursor: bigint, options?: Feed.MoveCursorOptions & Also<Call>): Promise<Feed.Consumer>
   /** Removes the stored cursor; false when there was none. */
   dropCursor(consumer: string, ...call: Call): Promise<boolean>
-  /** What is in the feed, and its consumers; null for an unknown feed. */
+  /** The counts of the feed, and its consumers; null for an unknown feed. */
   status(...call: Call): Promise<Feed.FeedStatus | null>
   /** Drops the feed, its entries and its consumers. */
   drop(...call: Call): Promise<boolean>

@@ -1,6 +1,6 @@
 /**
  * Handles: the calls on one queue, group or feed, with its name bound and a type for what it holds. The store, a transaction
- * and the client make them. A handle has nothing but the name and a schema, and making one asks nobody.
+ * and the client make them. A handle has nothing but the name and a schema, and making one asks no database.
  */
 import type { HandleOptions } from './handle-types'
 import { invalidInput } from './recentn-error'
@@ -104,7 +104,6 @@ function withSchema<Handle>(
 
 type PointedValues = readonly (readonly [pointer: string, value: unknown])[]
 
-/** The call, for what fits the schema. */
 function checking(schema: StandardSchema, call: AnyCalls[string], valuesOf: (...given: unknown[]) => PointedValues) {
   return async (...given: unknown[]) => {
     await refuseUnfit(schema, valuesOf(...given))
@@ -112,7 +111,7 @@ function checking(schema: StandardSchema, call: AnyCalls[string], valuesOf: (...
   }
 }
 
-/** What is no list, or no object, is for the call to refuse. */
+/** The call refuses a value that is not a list, or not an object. */
 function members(list: unknown, member: string): PointedValues {
   return Array.isArray(list) ? list.map((one, at) => [`/${at}/${member}`, one?.[member]]) : []
 }

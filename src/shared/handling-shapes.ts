@@ -5,7 +5,7 @@ import type { Message } from './message-types'
 import type { Around } from './running'
 import type { StandardSchema } from './schema'
 
-/** What a handler of a worker gets beside its message. */
+/** The second argument of a worker's handler. */
 export interface WorkContext {
   /** Aborted when the claim of this message is lost, and when the worker is stopped without patience. */
   signal: AbortSignal
@@ -17,7 +17,7 @@ export interface WorkContext {
  */
 export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
 
-/** What a handler of a consumer gets beside its changes. */
+/** The second argument of a consumer's handler. */
 export interface ConsumeContext {
   /** Aborted when the patience of a `stop` is over: the cursor is not stored then. */
   signal: AbortSignal
@@ -41,10 +41,10 @@ export interface HandlingOptions<Output, Given> {
   /** The pause after a handler has thrown: doubled each time, with jitter; default 1 to 600 seconds. */
   backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
   /**
-   * What bodies, or values, must be: a Standard Schema (zod, valibot, arktype), synchronous or not. The handler gets its
+   * The schema of bodies, or values: a Standard Schema (zod, valibot, arktype), synchronous or not. The handler gets its
    * output. A message whose body does not fit becomes a dead letter at once, with what is wrong as its error, and `onError`
    * and `onDead` get it as it was sent; what the schema itself throws counts as thrown by the handler. A value that does not
-   * fit counts as an error of the handler for all changes of its call: nothing is skipped, and they are given again after
+   * fit counts as an error of the handler for all changes of its call. Nothing is skipped: they are given again after
    * the backoff, until the entry is put right or deleted.
    */
   schema?: StandardSchema<Output> | undefined
@@ -52,7 +52,7 @@ export interface HandlingOptions<Output, Given> {
   signal?: AbortSignal | undefined
   /**
    * Runs around each handler, for tracing, logging or a request scope (`AsyncLocalStorage`): gets what was given, as it was
-   * sent, and calls `next`, which runs the handler. What it throws counts as thrown by the handler.
+   * sent, and calls `next`, which runs the handler. Its errors count as thrown by the handler.
    */
   around?: Around<Given>
   /**

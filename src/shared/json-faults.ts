@@ -1,4 +1,4 @@
-/** What can be stored as JSON, and how long it is. */
+/** Values that can be stored as JSON, and their length. */
 import { JsonText, jsonTextOf } from './json'
 
 /** The deepest nesting that is taken: `[]` is one level, `[[]]` two. */
@@ -33,7 +33,7 @@ interface Found {
 }
 const found = (detail: string, deepest?: object): Found => ({ at: '', detail, ...(deepest && { deepest }) })
 
-/** The fault of a member, as that of what it is in. What is too deep and in itself is circular. */
+/** The fault of a member, as that of what it is in. A value that is too deep and in itself is circular. */
 function within(value: object, key: string | number, fault: Found): Found {
   if (fault.deepest === value) return { ...fault, at: '', detail: 'is circular' }
   fault.at = `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}${fault.at}`

@@ -23,7 +23,6 @@ export class JsonText {
   }
 }
 
-/** A JSON value or its text. */
 export function jsonTextOf(value: unknown): string {
   return value instanceof JsonText ? value.text : JSON.stringify(value)
 }

@@ -1,7 +1,7 @@
 /** The shapes of API keys, for the library's users. Times are `Date` with milliseconds in UTC. */
 import type { Page } from './types'
 
-/** What a key may do. */
+/** The rights of a key. */
 export type Scope = 'append' | 'read' | 'queue' | 'feed' | 'admin'
 
 export interface NewKey {
@@ -12,7 +12,7 @@ export interface NewKey {
   prefix?: string | null | undefined
 }
 
-/** What may be shown of a key. */
+/** The facts about a key that may be shown. */
 export interface ApiKey {
   id: string
   label: string

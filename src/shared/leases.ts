@@ -19,11 +19,11 @@ const MIN_PAUSE_MS = 10
 
 /** One claim: of a message or of a row. */
 export class Lease<Subject> {
-  /** What its handler comes to is not recorded. */
+  /** The result of its handler is not recorded. */
   isLost = false
   /** Infinity while a worker of a store keeps it for no handler yet: then it is not extended early. */
   keptAt = 0
-  /** It may hold although it has ended by our clock: it is being extended too late, or somebody has locked what it claims. */
+  /** It may hold although it has ended by our clock: it is being extended too late, or a transaction has locked what it claims. */
   isUndecided = false
   /** Resolves when the extension that is under way has ended. */
   extending: Promise<void> | null = null
@@ -63,7 +63,7 @@ export class Lease<Subject> {
   }
 }
 
-/** What became of a lease that was to be extended. A locked one can't be, and nobody else can take what it claims. */
+/** The fate of a lease that was to be extended. A locked one can't be, and no other process can take what it claims. */
 export type LeaseFate = 'extended' | 'lost' | 'locked'
 
 export interface LeasesOptions<Held> {
@@ -173,7 +173,7 @@ export class Leases<Held extends Lease<unknown>> {
     if (this.held.size > 0) this.#cancel = clock.after(Math.max(nextAt - now, MIN_PAUSE_MS), () => this.#look())
   }
 
-  /** A claim that was settled meanwhile is not there any more either. */
+  /** A claim that was settled since is not there any more either. */
   #lose(lease: Held): void {
     if (this.remove(lease)) lease.lose()
   }

@@ -7,7 +7,7 @@ export type MessageState = 'ready' | 'in-flight' | 'delayed' | 'blocked' | 'dead
 /** By their names: `traceparent` for example. */
 export type Attributes = Readonly<Record<string, string>>
 
-/** What is said of a message beside its body. */
+/** The attributes of a message beside its body. */
 export interface SendOptions {
   /** The message is not handed out before this time has passed; 0 to 315,360,000. Default: 0. */
   delaySeconds?: number | undefined
@@ -57,7 +57,7 @@ export interface CycleOptions<Asked extends Form = Form> extends Omit<ReceiveOpt
   cursor?: string | undefined
 }
 
-/** What a message has, in whatever state. */
+/** The members of a message in any state. */
 export interface MessageBase<Body> {
   id: bigint
   body: Body
@@ -92,7 +92,6 @@ export interface Message<Body = unknown> extends MessageBase<Body> {
 /** A message that was handed out, or its receipt handle. */
 export type MessageRef = Message | string
 
-/** A message as `peek` shows it. */
 export interface PeekedMessage<Body = unknown> extends MessageBase<Body> {
   state: MessageState
   lastReceivedAt: Date | null

@@ -17,7 +17,7 @@ export const setTimeout = ((run: () => void, ms?: number, ...given: []) =>
   real.setTimeout(run, ms, ...given)) as typeof timers.setTimeout
 export const { clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = timers
 export const { nextTick } = process
-/** Milliseconds since 1970: for times that are sent to somebody. `performance` measures. */
+/** Milliseconds since 1970: for times that leave the process. `performance` measures. */
 export const wallClockMs = Date.now.bind(Date)
 /** Resolves after that many milliseconds. */
 export const { setTimeout: delay } = timersPromises
@@ -36,7 +36,7 @@ export const CLOCK: Clock = {
 const OUTSIDE = new AsyncResource('recentn')
 
 /**
- * Runs the work in the asynchronous context in which this module was loaded: in nobody's. Work that serves the whole process
+ * Runs the work in the asynchronous context in which this module was loaded: in no caller's. Work that serves the whole process
  * must not look as if it ran inside the transaction, the handler or the request of the caller that happened to begin it.
  */
 export function outside<T>(work: () => T): T {

@@ -3,9 +3,9 @@
 export interface PollStatus {
   /** A property of the entity or a column of the table. */
   column: string
-  /** What a row has that waits, or null; `ready` when left out. */
+  /** The value of a row that waits, or null; `ready` when left out. */
   ready?: string | number | null | undefined
-  /** What a row has while it is claimed; when left out the batch key, 22 characters that are new with each claim. */
+  /** The value of a row while it is claimed; when left out the batch key, 22 characters that are new with each claim. */
   claimed?: string | number | undefined
   /** `done` when left out. */
   done?: string | number | undefined
@@ -40,10 +40,10 @@ export type PollMatch = Record<
   string | number | bigint | boolean | null | readonly (string | number | bigint | boolean)[]
 >
 
-/** What the table has, and what becomes of its rows. */
+/** The columns of the table, and the fate of its rows. */
 export interface PollShape {
   /**
-   * The name under which recentn keeps the claims and the cursor. Each purpose has a name of its own; a second purpose
+   * The name under which recentn keeps the claims and the cursor. Each purpose has its own name; a second purpose
    * with the same name is refused. When left out, the name of the table, with the discriminator of a child entity.
    */
   name?: string | undefined
@@ -62,9 +62,9 @@ export interface PollShape {
   sequence?: string | undefined
   /** How late a row may appear behind the cursor, in seconds, 0 to 315,360,000; 3600 when left out. */
   lateSeconds?: number | undefined
-  /** What becomes of a row that is done. When left out: `mark` if there is a status or columns for claims, otherwise `remember`. */
+  /** The fate of a row that is done. When left out: `mark` if there is a status or columns for claims, otherwise `remember`. */
   onDone?: 'mark' | 'delete' | 'remember' | undefined
-  /** What becomes of a row whose last attempt failed; `keep` when left out. */
+  /** The fate of a row whose last attempt failed; `keep` when left out. */
   onFailed?: 'keep' | 'delete' | undefined
   /** The rows to poll; others are left alone. Text is used in the WHERE unchanged. */
   where?: string | PollCondition | PollMatch | undefined

@@ -1,7 +1,7 @@
 /** The public shapes of queues themselves: their settings, and what is in them. */
 import type { AllGiven, Tagged } from './types'
 
-/** What happens to a message once it is acknowledged. */
+/** The fate of a message once it is acknowledged. */
 export type OnDelete = 'remove' | 'archive'
 
 export interface QueueSettings {

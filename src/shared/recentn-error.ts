@@ -4,13 +4,13 @@
  */
 import type { ErrorCode, ErrorKind } from './error-codes'
 
-/** What a client's bundle does without: `errors.ts` fills it. */
+/** Facts that a client's bundle does without: `errors.ts` fills it. */
 export const known = {
   /** The title and status of a code, for an error that does not give its own. */
   kinds: {} as Partial<Record<ErrorCode, ErrorKind>>,
   /** The faults that a refusal lists. A hostile input can have millions of faults, but no client makes one of those. */
   listed: (faults: readonly Fault[] | FaultSummary) => faults as readonly Fault[],
-  /** The text of an error for a log: those of a database's driver have somebody's values in them. */
+  /** The text of an error for a log: those of a database's driver have users' values in them. */
   textOf: (error: unknown) => String(error),
 }
 

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** What workers, consumers, pollers and followed tables have in common: how they are stopped. Browsers load this file too. */
+/** How workers, consumers, pollers and followed tables are stopped. Browsers load this file too. */
 
 import { type Clock, endsWithin, onAbort, Pauses } from './backoff'
 import type { Faults } from './faults'
@@ -10,7 +10,7 @@ export interface StopOptions {
   timeoutSeconds?: number | undefined
 }
 
-/** What runs until it is stopped: by `stop`, by its `signal`, by `await using`, or because its store is closed. */
+/** Work that runs until it is stopped: by `stop`, by its `signal`, by `await using`, or because its store is closed. */
 export interface Running {
   /**
    * Begins nothing more, and resolves when the handlers that run have ended. After `timeoutSeconds` their signals are
@@ -42,7 +42,7 @@ export abstract class Stoppable implements Running {
   }
 }
 
-/** What the clock and the checks of the process are. */
+/** The clock and the checks of the process. */
 export interface Surroundings {
   clock: Clock
   /** Milliseconds of patience, or null for no end of it. Throws `invalid_input`. */
@@ -53,7 +53,7 @@ const LONGEST_PAUSE_MS = 5000
 /** How long handlers have to end after their signals were aborted. */
 const LAST_MS = 1000
 
-/** What asks again and again, and runs handlers. */
+/** A loop that asks again and again, and runs handlers. */
 export abstract class Stepping extends Stoppable {
   protected readonly stopping = new AbortController()
   #ending: Promise<void> | undefined
@@ -66,7 +66,7 @@ export abstract class Stepping extends Stoppable {
     const { clock, patienceOf } = this.surroundings
     const patienceMs = patienceOf(options)
     this.stopping.abort()
-    // What is stopped before it is whole, by a signal that was aborted, ends a moment later.
+    // A loop that is stopped before it is whole, by a signal that was aborted, ends a moment later.
     await null
     this.#ending ??= this.end().then(this.ended)
     if (patienceMs !== null && !(await endsWithin(clock, patienceMs, this.stopped))) {

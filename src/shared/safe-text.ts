@@ -1,6 +1,6 @@
 /**
  * Errors as texts that logs may tell. A driver's error has the statement and its values, as fields and in its message: a duplicate
- * entry, the text near a syntax error. They are somebody's data, and no log is the place for them.
+ * entry, the text near a syntax error. They are users' data, and no log is the place for them.
  */
 
 /** These name tables, columns and accounts, which say what is wrong, and no values. */
@@ -34,7 +34,7 @@ export function safeStack(error: Error): string | undefined {
   return [`${error.name}: ${message}`, ...frames].join('\n')
 }
 
-/** What is thrown, as one sentence. */
+/** The thrown value, as one sentence. */
 export function safeText(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${safeMessage(error)}` : String(error)
 }

@@ -32,7 +32,7 @@ export interface ScheduleDefinition<Body = unknown> {
   attributes?: Readonly<Record<string, string>> | null | undefined
 }
 
-/** What `update` changes of a schedule. */
+/** The changes of `update` of a schedule. */
 export type ScheduleChanges<Body = unknown> = {
   [Name in keyof ScheduleDefinition<Body>]?: ScheduleDefinition<Body>[Name] | undefined
 }

@@ -5,7 +5,7 @@
 import { UnrecoverableError } from './failures'
 import { type Fault, invalidInput } from './recentn-error'
 
-/** What zod, valibot, arktype and others give: a Standard Schema. It may be asynchronous. */
+/** A Standard Schema, as zod, valibot, arktype and others make them. It may be asynchronous. */
 export interface StandardSchema<Output = unknown, Input = unknown> {
   readonly '~standard': {
     readonly version: 1
@@ -25,7 +25,7 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** What is wrong with the option `schema`, or null. Schemas of some libraries are functions. */
+/** The fault of the option `schema`, or null. Schemas of some libraries are functions. */
 export function schemaFault(value: unknown): string | null {
   const given = value as Partial<StandardSchema> | null | undefined
   return typeof given?.['~standard']?.validate === 'function'
@@ -68,7 +68,7 @@ export async function refuseUnfit(
   if (faults.length > 0) throw invalidInput(faults)
 }
 
-/** What has no form in JSON stays as it is: the call refuses it. */
+/** A value without a form in JSON stays as it is: the call refuses it. */
 function inJson(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value))

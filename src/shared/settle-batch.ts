@@ -3,7 +3,7 @@
  * call. Owns which settles are not answered yet. Browsers load this file too.
  *
  * Invariant: what the source did not answer is asked again until the claim has ended, and beyond that while the source is
- * away: the handle fences, so that a late ack still saves work when nobody else has the message.
+ * away: the handle fences, so that a late ack still saves work when no other receiver has the message.
  */
 
 import { type Clock, Pauses, retrySeconds } from './backoff'

@@ -10,7 +10,7 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0
 let lastDay = Number.NaN
 let lastDayText = ''
 
-/** What `toISOString()` gives. */
+/** The text of `toISOString()`. */
 export function timeText(time: Date): string {
   const ms = time.getTime()
   const day = Math.floor(ms / MS_A_DAY)

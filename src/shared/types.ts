@@ -15,7 +15,7 @@ export interface ListOptions extends Page {
 
 export interface IfTag {
   /**
-   * The `tag` of the settings that the caller has read; `'*'` is any. If they have another one by now, or do not exist, nothing
+   * The `tag` of the settings that the caller has read; `'*'` is any. If they now have another one, or do not exist, nothing
    * changes, and the call throws `settings_changed`.
    */
   ifTag?: string | undefined

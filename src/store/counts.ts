@@ -1,4 +1,4 @@
-/** What a store reports for monitoring: counts of what it did, and totals of what is in the database. */
+/** A store's report for monitoring: counts of what it did, and totals of what is in the database. */
 import type { ConnectionUse } from '../database/connection-use'
 import type { DatabaseCounts } from '../database/database-counts'
 import type { Reader } from '../database/engine'
@@ -11,8 +11,8 @@ import type { WorkCounts } from './work-counts'
 type Work = { readonly [K in keyof WorkCounts as WorkCounts[K] extends number ? K : never]: number }
 
 /**
- * What this process has done with the store since it was opened, and what it is at. Plain numbers, and no names of groups,
- * queues, feeds or members. What ran inside of transactions of callers is not in it.
+ * The work of this process with the store since it was opened, and its current state. Plain numbers, and no names of groups,
+ * queues, feeds or members. Work inside of callers' transactions is not in it.
  */
 export interface StoreCounts extends Work {
   /** Items of one commit, groups of one reading statement, messages and entries of one commit. */
@@ -39,12 +39,12 @@ export interface StoreCounts extends Work {
   readonly consumers: number
 }
 
-/** What is in the database, whoever put it there. */
+/** The content of the database, whichever process put it there. */
 export interface StoreTotals {
-  /** What is in a queue that another one names as its dead-letter queue is dead here, and waited for by nobody. */
+  /** A message in a queue that another one names as its dead-letter queue is dead here, and not waiting. */
   readonly queues: QueueTotals
   readonly feeds: FeedTotals
-  /** Rows that plain SQL has inserted and nobody has moved yet. */
+  /** Rows that plain SQL has inserted and no process has moved yet. */
   readonly door: DoorTotals
 }
 

@@ -1,6 +1,6 @@
 /**
  * The feeds of a store: the repository, with puts that share commits and readers that wait for changes, and what runs for them:
- * publishers and consumers. What runs inside a transaction is a repository without them.
+ * publishers and consumers. Inside a transaction there is a repository without them.
  */
 import type { Session } from '../database/engine'
 import type { Table } from '../database/user-tables/table'

@@ -1,6 +1,6 @@
 /**
  * The groups of a store: the repository, with the mechanisms that let many callers share statements and commits, and the
- * streams of what happens to groups. What runs inside a transaction is a repository without them.
+ * streams of what happens to groups. Inside a transaction there is a repository without them.
  */
 
 import type { Session } from '../database/engine'

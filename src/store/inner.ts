@@ -1,4 +1,4 @@
-/** What our own parts ask of a store, and an app does not: counts for monitoring, bounds of names, whether there are keys. */
+/** The calls of our own parts on a store: counts for monitoring, bounds of names, whether there are keys. */
 import type { NamedKind } from '../fields/options'
 import type { ApiKey } from '../shared/key-types'
 import type { StoreCounts, StoreTotals } from './counts'
@@ -18,10 +18,10 @@ export interface InnerKeys extends StoreKeys {
 
 export interface InnerStore extends Store {
   readonly keys: InnerKeys
-  /** What this process has done with the store, in plain numbers; asks nobody. */
+  /** The work of this process with the store, in plain numbers; sends no statement. */
   counts(): StoreCounts
   /**
-   * What is in all queues and feeds together. Counted along indexes, which takes the longer the more there is, and kept: an
+   * The content of all queues and feeds together. Counted along indexes, which takes the longer the more there is, and kept: an
    * answer may be 5 seconds old, or older where counting takes long.
    */
   totals(): Promise<StoreTotals>

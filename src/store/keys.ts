@@ -23,7 +23,7 @@ const IDS_AT_ONCE = 250
 /** How long uses are collected before they are written. */
 const GATHER_MS = 1000
 
-/** What a secret is compared with where there is no key: the time that it takes does not show which ids exist. */
+/** A secret is compared with this where there is no key: the time that it takes does not show which ids exist. */
 const NO_HASH = Buffer.alloc(32)
 const NO_SECRET = Buffer.alloc(SECRET_LENGTH)
 
@@ -145,7 +145,7 @@ export class KnownKeys implements Keys {
     return known.key
   }
 
-  /** What was known last, where the database does not answer in time. */
+  /** The last known answer, where the database does not answer in time. */
   async #findWithin(id: string, patienceMs: number): Promise<KnownKey | null> {
     const found = this.#find(id)
     const isInTime = await endsWithin(CLOCK, patienceMs, found).catch((error: unknown) => {
@@ -187,7 +187,7 @@ export class KnownKeys implements Keys {
     const found = await this.#repository.find(ids)
     return ids.map((id) => {
       const key = found.get(id) ?? null
-      // What was read while a key was being revoked may be from before.
+      // An answer that was read while a key was being revoked may be from before.
       if (revocations === this.#revocations) this.#remember(id, { key, atMs })
       return key
     })

@@ -17,21 +17,20 @@ import { checkAttach, checkOpenOptions, openingFault } from './options'
 import { BoundStore } from './store'
 import type { OpenOptions, Store, StoreOptions } from './types'
 
-/** What `recentn doctor` asks of a server, too. */
+/** Of use to `recentn doctor`, too. */
 export { otherSettings } from '../database/mysql/session-settings'
 export { refusedServer, serverName, skipsLocked } from '../database/mysql/skip-locked'
 export { backUp, fileOf, restore } from '../database/sqlite/file-copies'
 export { proceduresSql } from '../repositories/door/procedures'
 
 /**
- * Opens a store on a database of its own connections, creating or upgrading the tables (unless `migrate` is false); of
- * several processes that do so at once one migrates and the others wait.
+ * Opens a store on its own connections, creating or upgrading the tables (unless `migrate` is false). If several processes
+ * do so at once, one migrates and the others wait. `openStore({ url: 'sqlite::memory:' })` is a fresh store for one test.
  *
- * `openStore({ url: 'sqlite::memory:' })` is a fresh store for one test. Throws `invalid_input` for a bad URL,
- * `database_unavailable` when nobody answers, `database_refused` when it answers but can't be used (a wrong password,
- * no such database, no database file, tables of the user's with names that recentn needs, tables of recentn's with
- * other columns), `schema_too_new` for a database that newer code has migrated, and with `migrate: false` also
- * `schema_missing` and `schema_outdated`.
+ * Throws `invalid_input` for a bad URL, `database_unavailable` when no server answers, and `schema_too_new` for a database
+ * that newer code has migrated. Throws `database_refused` for a wrong password, no such database or file, user tables with
+ * names that recentn needs, or recentn's tables with other columns. With `migrate: false` also `schema_missing` and
+ * `schema_outdated`.
  */
 export async function openStore(options: OpenOptions): Promise<Store> {
   checkOpenOptions(options)
@@ -70,7 +69,7 @@ export async function openOn(connection: DataSourceOptions, options: OpenOptions
   }
 }
 
-/** Closes our own connections. One that is lost meanwhile, or that has not been made yet, is closed all the same. */
+/** Closes our own connections. One that is lost then, or that has not been made yet, is closed all the same. */
 async function disconnect(dataSource: DataSource, engine: Engine): Promise<void> {
   try {
     await dataSource.destroy()
@@ -86,11 +85,10 @@ async function disconnect(dataSource: DataSource, engine: Engine): Promise<void>
  *
  * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the store's
  * never mix; SQLite in memory through the user's one connection, where transactions must go through
- * `store.transaction`. `close()` leaves the user's DataSource open. Throws `invalid_input` where `entityPrefix` or a naming
- * strategy gives recentn's entities other names than the store has, `schema_missing`, `schema_outdated` or
- * `schema_too_new`, and `database_refused` where the tables have other columns than recentn's, or where its connections
- * lose texts (another character set than `utf8mb4`) or have settings that recentn does not work with, such as
- * `autocommit` off or a `sql_select_limit`: the error names them.
+ * `store.transaction`. `close()` leaves the user's DataSource open. Throws `schema_missing`, `schema_outdated` or
+ * `schema_too_new`, and `invalid_input` where `entityPrefix` or a naming strategy gives recentn's entities other names than
+ * the store has. Throws `database_refused` where the tables have other columns than recentn's, or where its connections have
+ * another character set than `utf8mb4` or settings such as `autocommit` off or a `sql_select_limit`: the error names them.
  */
 export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
   checkAttach(dataSource, options)

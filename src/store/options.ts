@@ -1,4 +1,4 @@
-/** What may be given to a store, and what is said of a database that can't be opened. */
+/** The options of a store, and the errors about a database that can't be opened. */
 import { type DataSource, type DataSourceOptions, InstanceChecker } from 'typeorm'
 import type { Engine } from '../database/engine'
 import { locationOf } from '../database/location'

@@ -1,6 +1,6 @@
 /**
  * The queues of a store: the repository, with the mechanisms that let many callers share statements and commits and let
- * receives wait, and the workers. What runs inside a transaction is a repository without them.
+ * receives wait, and the workers. Inside a transaction there is a repository without them.
  */
 import type { Session } from '../database/engine'
 import type { Admission } from '../kit/admission'

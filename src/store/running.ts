@@ -1,5 +1,5 @@
 /**
- * What runs for a store until it is stopped: its workers, its pollers, its consumers. Each is listed with the queue, table or
+ * The work that runs for a store until it is stopped: its workers, its pollers, its consumers. Each is listed with the queue, table or
  * feed that it works on by itself; null for one that works only when it is called.
  */
 import { checkedStop } from '../fields/options'
@@ -10,7 +10,7 @@ import type { Running, Surroundings } from '../shared/running'
 /** How long handlers have to finish when the store closes. */
 const STOP_SECONDS = 10
 
-/** What everything that runs for a store goes by. */
+/** The clock and the checks of all that runs for a store. */
 export const SURROUNDINGS: Surroundings = { clock: CLOCK, patienceOf: checkedStop }
 
 /** Of the store: there is nothing to ask any more. */

@@ -40,7 +40,7 @@ import { startSweepers } from './sweeping/sweepers'
 import type { Store, StoreOptions, Transaction, TransactionOptions } from './types'
 import { WorkCounts } from './work-counts'
 
-/** What a store works on, and what closes it. */
+/** A store's database, and how it is closed. */
 interface Base {
   dataSource: DataSource
   database: Database
@@ -57,7 +57,7 @@ export class BoundStore implements InnerStore {
   readonly keys: KnownKeys
   readonly dataSource: DataSource
   readonly location: string
-  /** What runs for the products; users of the library do not see it. */
+  /** The parts that run for the products; users of the library do not see them. */
   readonly opened: {
     groups: OpenGroups
     queues: OpenQueues

@@ -16,7 +16,7 @@ import type { ConsumeOptions } from './consumer/consuming'
 import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
 import type { Worker, WorkOptions } from './worker/types'
 
-/** What a store does in the background. `move-…`: what plain SQL has inserted; `watch`: reads groups for their listeners; `write`: any write, on a full disk. */
+/** The background work of a store. `move-…`: rows that plain SQL has inserted; `watch`: reads groups for their listeners; `write`: any write, on a full disk. */
 export type BackgroundWork =
   | 'move-appends'
   | 'move-sends'
@@ -40,7 +40,7 @@ export interface BatchingOptions {
 
 export interface StoreOptions {
   /**
-   * What the names of the tables begin with: 1 to 32 of a-z, 0-9 and _, a letter first. Default: `recentn_`. With
+   * The prefix of the names of the tables: 1 to 32 of a-z, 0-9 and _, a letter first. Default: `recentn_`. With
    * another prefix a second store lives in the same database and shares nothing with the first.
    */
   tablePrefix?: string | undefined
@@ -72,15 +72,15 @@ export interface StoreOptions {
   connectionTimeoutSeconds?: number | undefined
   /**
    * Seconds that a statement may take (MySQL and MariaDB), 1 to 86,400. Default: 30. Then its connection is closed and counts
-   * as lost. Migrations have no limit. In a DataSource of your own it holds for the store's statements, outside of
+   * as lost. Migrations have no limit. In your own DataSource it holds for the store's statements, outside of
    * `store.within`, and its default is 10 seconds more than `innodb_lock_wait_timeout`, at least 30.
    */
   statementTimeoutSeconds?: number | undefined
   /** @internal Milliseconds added to the database's clock: for tests that must not sleep. */
   clockOffsetMs?: (() => number) | undefined
   /**
-   * Called with errors of background work, once for each kind of it until it succeeds again, once for all of it while the
-   * database is away, and for each schedule that cannot send its tick. Default: a process warning.
+   * Called with errors of background work: once for each kind of it until it succeeds again, and for each schedule that
+   * cannot send its tick. While the database is away, once for all of it. Default: a process warning.
    */
   onBackgroundError?: ((error: unknown, work: BackgroundWork) => void) | undefined
 }
@@ -97,7 +97,7 @@ export interface OpenOptions extends StoreOptions {
   poolSize?: number | undefined
 }
 
-/** What happens inside a transaction: every operation commits or rolls back with the others. */
+/** The store inside a transaction: every operation commits or rolls back with the others. */
 export interface Transaction {
   readonly groups: Groups
   readonly policies: Policies
@@ -125,8 +125,8 @@ export interface TransactionOptions {
 /** The groups of a store, and what happens to them. */
 export interface StoreGroups extends Groups {
   /**
-   * What happens to the group from now on, or since the item `after`, whichever process does it: events arrive within
-   * a second of the commit, until the watch is left or the store closes. Begins at once; the group need not exist. While
+   * The events of the group from now on, or since the item `after`, by any process, until the watch is left or the store
+   * closes. Events arrive within a second of the commit. Begins at once; the group need not exist. While
    * the database is away no event arrives, and none is missed. Throws `invalid_input`, `closed`, and `misuse` inside a
    * transaction of the store's database.
    */
@@ -162,24 +162,24 @@ export interface StoreFeeds extends Feeds {
    */
   publish(feed?: string): Promise<{ published: number }>
   /**
-   * Has a table as a feed: its rows are numbered in a column of theirs by the same publishers, and `changes` serves
+   * Has a table as a feed: the same publishers number its rows in one of its columns, and `changes` serves
    * them. An entity of the store's DataSource, or the name of a table. Each process that publishes or reads the feed
    * calls it. Throws `invalid_input`, among others for a table whose sync column has no index, with the CREATE INDEX
    * that it needs.
    */
   follow<Row extends FollowedRow>(target: FollowTarget<Row>, options: FollowOptions<Row>): Promise<Followed>
   /**
-   * The CREATE TRIGGER, for the database of the store, that clears the sync column of a table whenever a row changes: for a
-   * table that is followed and written by code that knows nothing of it. Run it once, in a migration. Throws `invalid_input`.
+   * The CREATE TRIGGER, for the database of the store, that clears the sync column of a followed table whenever a row
+   * changes. Code that writes rows then needs to know nothing of it. Run it once, in a migration. Throws `invalid_input`.
    */
   followTrigger<Row extends FollowedRow>(
     target: FollowTarget<Row>,
     options: Pick<FollowOptions<Row>, 'syncColumn'>,
   ): Promise<string>
   /**
-   * Gives the handler what comes after the consumer's stored cursor, page by page and for as long as it is not stopped,
-   * and stores the cursor when the handler has resolved: each change at least once, in order, the latest value of each
-   * key. Any number of processes may do it for one consumer; the same changes may then be given to several at once. Throws
+   * Gives the handler the changes after the consumer's stored cursor, page by page until it is stopped, and stores the
+   * cursor when the handler has resolved. Each change is given at least once, in order, with the latest value of each key.
+   * Any number of processes may do it for one consumer; the same changes may then be given to several at once. Throws
    * `invalid_input` and `closed`; later errors go to `onError`, and the work is tried again.
    */
   consume<Value = unknown, Asked extends Form = 'value'>(
@@ -190,19 +190,19 @@ export interface StoreFeeds extends Feeds {
   ): Running
 }
 
-/** What `store.queue` gives. */
+/** The handle of `store.queue`. */
 export interface StoreQueueHandle<In = unknown, Out = In> extends QueueHandle<In, Out> {
   /** Receives messages and runs the handler on each until it is stopped, as `queues.work`. */
   work(handler: Handler<Out>, options?: WorkOptions<Out>): Worker
 }
 
-/** What `store.group` gives. */
+/** The handle of `store.group`. */
 export interface StoreGroupHandle<Payload = unknown> extends GroupHandle<Payload> {
-  /** What happens to the group from now on, or since the item `after`, as `groups.watch`. */
+  /** The events of the group from now on, or since the item `after`, as `groups.watch`. */
   watch<Asked extends Form = 'value'>(options?: WatchOptions<Asked>): GroupWatch<PayloadAs<Payload, Asked>>
 }
 
-/** What `store.feed` gives. */
+/** The handle of `store.feed`. */
 export interface StoreFeedHandle<In = unknown, Out = In> extends FeedHandle<In, Out> {
   /** Gives numbers to what has none yet; resolves to how many. */
   publish(): Promise<{ published: number }>
@@ -239,7 +239,7 @@ export interface Store {
   readonly keys: StoreKeys
   /**
    * One queue, whose bodies have this type: `store.queue<Mail>('mail').send(mail)`. With a `schema` they are checked, and its
-   * types are theirs. Asks nobody, not even whether there is such a queue.
+   * types are theirs. Sends nothing, not even to ask whether there is such a queue.
    */
   queue<In = unknown, Out = In>(queue: string, options?: HandleOptions<Out, In>): StoreQueueHandle<In, Out>
   /** One group, whose payloads have this type; nothing checks it. */
@@ -259,10 +259,10 @@ export interface Store {
   within(transaction: EntityManager | QueryRunner): Transaction
   within(transaction: QueryTransaction): Omit<Transaction, 'manager'>
   /**
-   * Polls a table of the caller's, an entity of the store's DataSource or the name of a table, as a queue: claims rows,
-   * runs the handler on each, and records each result, with any number of pollers at the same time. At least once; not by
-   * two at the same time while this process is alive and the database reachable. It begins at once, unless `auto` is
-   * false. Throws `closed`, and `invalid_input` for options that are not valid; what the table has against them goes to `onError`.
+   * Polls a table of the caller's as a queue: claims rows, runs the handler on each, and records each result. The target is
+   * an entity of the store's DataSource or the name of a table; any number of pollers may work on it. Each row is handled at
+   * least once; not by two at the same time while this process is alive and the database reachable. It begins at once,
+   * unless `auto` is false. Throws `closed`, and `invalid_input` for invalid options; the table's faults go to `onError`.
    */
   poll<T extends ObjectLiteral, const O extends PollOptions<T> = PollOptions<T>>(
     target: EntityTarget<T>,

@@ -1,4 +1,4 @@
-/** What a store has done since it was opened, in plain numbers that are added to as it goes. Nothing here has a name. */
+/** The work of a store since it was opened, in plain numbers that are added to as it goes. */
 import { Sizes } from '../kit/histogram'
 
 export class WorkCounts {
@@ -21,7 +21,7 @@ export class WorkCounts {
   schedulerFaults = 0
   sweeperRounds = 0
   sweeperFaults = 0
-  /** What the sweepers have removed: expired items, archived messages that are kept no longer, old tombstones. */
+  /** Removals of the sweepers: expired items, archived messages that are kept no longer, old tombstones. */
   itemsSwept = 0
   messagesSwept = 0
   tombstonesSwept = 0

@@ -62,7 +62,7 @@ function millisecondsOf(time: Duration): number {
 /** A background sweeper holds what it moves for moments; a transaction of the test may stay open. */
 const LONGEST_HOLD_MS = 2000
 
-/** What schedules have due, and what the sweepers of the store do in rounds, until nothing is left to do. */
+/** Due schedules, and rounds of the store's sweepers, until nothing is left to do. */
 async function sweepAll({ opened: { groups, queues, feeds } }: BoundStore): Promise<void> {
   while ((await groups.sweep()).more);
   await queues.tick()

@@ -1,6 +1,6 @@
 /**
  * The two doors for plain SQL: what a row of each table asks for, judged as a call's arguments are, and what does it. A row's
- * text is somebody else's: nothing in it is trusted.
+ * text comes from other programs: nothing in it is trusted.
  */
 import type { Engine, Reader, Row, Tx } from '../../database/engine'
 import type { Tables } from '../../database/tables'
@@ -24,7 +24,7 @@ export interface Door<Request = unknown> {
   key: 'queue' | 'group_key'
   /** Columns whose texts may be long. */
   texts: readonly string[]
-  /** What a row is read by, besides its id and its key. */
+  /** The columns that a row is read by, besides its id and its key. */
   columns(engine: Engine): string
   /** Throws `invalid_input`. */
   requestOf(row: Row): Request
@@ -86,7 +86,6 @@ function appendOf(row: Row) {
   return [checkedItem(row.group_key, item)]
 }
 
-/** The text as it is. */
 function jsonOf(column: string, text: unknown, field: Field): JsonText {
   if (typeof text !== 'string') throw wrong(column, 'must be text')
   const json = new JsonText(text)

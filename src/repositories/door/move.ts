@@ -16,7 +16,7 @@ import { chunksOf } from '../chunks'
 import { makeSequence, readSequence, setSequence } from '../sequences'
 import type { Door } from './doors'
 
-/** What becomes of a row, as the column `stuck` has it. */
+/** The fate of a row, as the column `stuck` has it. */
 export const STUCK = { not: 0, forNow: 1, refused: 2 } as const
 
 /** With some hundreds of ids in a statement a server may scan the whole table, and wait for a writer. */
@@ -31,7 +31,7 @@ export interface SeenRow {
   units: number
 }
 
-/** What a transaction did with rows, of which a failure leaves behind as much as is known. */
+/** The results of a transaction's rows; a failure leaves behind as much as is known. */
 export interface MoveTry {
   /** Whether it had the table's lock, which another process may have. */
   isLocked: boolean
@@ -61,7 +61,7 @@ export async function moveRows(tx: Tx, door: Door, seen: readonly SeenRow[], tri
   const judged: { id: bigint; key: unknown; request: unknown }[] = []
   for (const { id, key } of seen) {
     const row = rows.get(id)
-    // Somebody is changing it, or it is gone: those behind it wait.
+    // A transaction is changing it, or it is gone: those behind it wait.
     if (row === undefined) waiting.add(key)
     if (row === undefined || waiting.has(key) || Number(row.stuck) === STUCK.refused) continue
     try {
@@ -108,7 +108,7 @@ async function lockTable(tx: Tx, { table }: Door): Promise<bigint | null> {
   return (await readSequence(tx, 'door', table, tx.engine.forUpdate))?.value ?? null
 }
 
-/** Without those that somebody is changing. */
+/** Without those that a transaction is changing. */
 async function lockRows(tx: Tx, door: Door, seen: readonly SeenRow[]): Promise<Map<bigint, Row>> {
   const { engine } = tx
   const found = new Map<bigint, Row>()

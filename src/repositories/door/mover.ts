@@ -32,7 +32,7 @@ export function doorMovers(session: Session, queues: QueueMemory, groups: GroupM
 }
 
 export class DoorMover {
-  /** The round goes on behind this queue or group; null where it begins. */
+  /** The round continues behind this queue or group; null where it begins. */
   #after: string | null = null
   /** Rows that this round has moved. */
   #moved = 0
@@ -87,7 +87,7 @@ export class DoorMover {
     const isWhole = rows.length === seen.length && seen.length < MAX_ROWS
     const last = rows.at(-1)?.key
     this.#after = !isWhole && typeof last === 'string' ? last : null
-    // Those that had to wait in the last round come behind the others, in a transaction of their own.
+    // Those that had to wait in the last round come behind the others, in a separate transaction.
     const parts = groupedBy(rows, ({ key }) => this.#waited.has(key))
     let moved = 0
     for (const isWaiting of [false, true]) moved += await this.#moveSeen(parts.get(isWaiting) ?? [])
@@ -104,7 +104,7 @@ export class DoorMover {
     return isMore
   }
 
-  /** By their keys, and those of one key by their ids. What is not committed is not seen. */
+  /** By their keys, and those of one key by their ids. Uncommitted rows are not seen. */
   #look(where: (reader: Reader) => string, after: string | null = null): Promise<SeenRow[]> {
     const { table, index, key, texts } = this.door
     const units = texts.map((column) => `COALESCE(LENGTH(${column}), 0)`).join(' + ')
@@ -154,7 +154,7 @@ export class DoorMover {
     }
   }
 
-  /** What a transaction could not move as a whole. */
+  /** Rows that a transaction could not move as a whole. */
   async #moveApart(rows: readonly SeenRow[], { isLocked, requests }: MoveTry, error: unknown): Promise<number> {
     const isConflict = error instanceof RecentnError && error.code === 'conflict'
     const isOfRows = !isPassing(error) && !(error instanceof RecentnError && error.status >= 500)

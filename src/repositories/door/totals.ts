@@ -5,7 +5,7 @@ import { STUCK } from './move'
 
 export interface DoorCounts {
   waiting: number
-  /** Those that are there until somebody changes them, or makes their queue. */
+  /** Rows that stay until they are changed, or their queue is made. */
   stuck: number
 }
 

@@ -103,7 +103,7 @@ async function entriesPage(reader: Reader, { feed, limit, maxBytes }: ChangesReq
   }
 }
 
-/** What a change takes as JSON beside its key and its value: the names of its fields, and numbers. */
+/** The bytes of a change as JSON beside its key and its value: the names of its fields, and numbers. */
 const FRAME_BYTES = 120
 
 function sizeOf({ key, text }: RawChange): number {

@@ -1,4 +1,4 @@
-/** What callers give, checked: every fault at once, nothing reaches a statement before. */
+/** Checks of callers' arguments: every fault at once, before anything reaches a statement. */
 
 import * as fields from '../../fields/feeds'
 import { addFaults, addListFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'

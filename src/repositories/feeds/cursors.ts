@@ -40,7 +40,7 @@ function isExpired({ syncId, knows }: Cursor, { horizon }: Pick<FeedHead, 'horiz
 
 /**
  * Throws `cursor_expired` when a tombstone after the cursor has been removed, and when the cursor is beyond the last sync
- * id: an older copy of the database has taken over, or nobody has issued the cursor.
+ * id: an older copy of the database has taken over, or the cursor was never issued.
  */
 export function requireFresh(
   { engine }: Pick<Reader, 'engine'>,
@@ -105,7 +105,7 @@ export async function listConsumers(reader: Reader, head: FeedHead, limit: numbe
 export interface PutCursor {
   cursor: Cursor
   isForced: boolean
-  /** Where the finished page began: nothing is stored if the consumer was put back before it meanwhile. */
+  /** Where the finished page began: nothing is stored if the consumer was put back before it since. */
   from?: Cursor
 }
 

@@ -2,7 +2,6 @@
 import type { EntityTarget, ObjectLiteral } from 'typeorm'
 import type { Running } from '../../shared/running'
 
-/** A row of a followed table. */
 export type FollowedRow = ObjectLiteral
 
 /** An entity of the store's DataSource, or the name of a table. */

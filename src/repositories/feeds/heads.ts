@@ -79,7 +79,7 @@ export async function beginFollowed(tx: Tx, feed: string, table: string, greates
 }
 
 /**
- * Drops the feed: the sweeper removes its entries later, and its sequence goes on. A cursor that was read before has missed
+ * Drops the feed: the sweeper removes its entries later, and its sequence continues. A cursor that was read before has missed
  * the deletion of every entry, so it expires. Resolves to whether the feed existed. With `skip`, resolves to `in_use` while
  * another transaction holds the feed.
  */

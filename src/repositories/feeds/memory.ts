@@ -1,5 +1,5 @@
 /**
- * What all repositories of one store share about its feeds: the tables that are followed, counts that were taken a moment
+ * The facts about its feeds that all repositories of one store share: the tables that are followed, counts that were taken a moment
  * ago, and the listener for committed writes. Nothing in here is needed for correctness: a process that knows nothing of
  * another's writes finds them by polling.
  */
@@ -28,18 +28,18 @@ export class FeedMemory {
   readonly followed = new Map<string, FollowedTable>()
   /** Called with the feeds that a committed transaction has written to. */
   onWritten: ((feeds: Iterable<string>) => void) | null = null
-  /** What is counted when it is committed: a store's. */
+  /** A store's counts of what it commits. */
   counts: { entriesWritten: number } | null = null
   readonly #counts = new Map<bigint, CachedCount<EntryCounts>>()
-  /** The ids of feeds with entries of their own, as they were last seen. */
+  /** The ids of feeds with their own entries, as they were last seen. */
   readonly #ids = new Map<string, bigint>()
 
-  /** The table whose rows are the feed's entries; null for a feed with entries of its own. */
+  /** The table whose rows are the feed's entries; null for a feed with its own entries. */
   tableOf(feed: string): FollowedTable | null {
     return this.followed.get(feed) ?? null
   }
 
-  /** The feed's id as it was last seen: another feed may have its name by now. */
+  /** The feed's id as it was last seen: another feed may have its name now. */
   idOf(feed: string): bigint | undefined {
     return this.#ids.get(feed)
   }

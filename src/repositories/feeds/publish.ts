@@ -11,7 +11,6 @@ import { RecentnError } from '../../shared/errors'
 import { readSequence, setSequence } from '../sequences'
 import { FEED } from './heads'
 
-/** The rows of one feed in one table. */
 export interface FeedRows {
   feed: string
   /** They are in the feed's own table, which has no triggers. */
@@ -63,7 +62,7 @@ export interface Published {
   /** There is more, or another publisher holds the sequence. */
   more: boolean
   /**
-   * Where to go on: numbered rows stay in the index until the server has purged them, and reading them again is expensive.
+   * Where to continue: numbered rows stay in the index until the server has purged them, and reading them again is expensive.
    * Null: from the beginning.
    */
   place: Parameter

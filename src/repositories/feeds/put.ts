@@ -39,12 +39,12 @@ export interface PutDone {
   nowMs: number
 }
 
-/** What a transaction puts to a key: the last value is kept, and each request gets a version of its own. */
+/** The puts of a transaction to a key: the last value is kept, and each request gets its own version. */
 interface PutWrite extends EntryWrite {
   version: number
 }
 
-/** What puts commit together: by the first key, so that an entry that another transaction holds delays no other keys. */
+/** Puts commit together by the first key, so that an entry that another transaction holds delays no other keys. */
 export const PUTS = committing<FeedMemory, PutRequest, PutDone>({
   what: 'entries',
   keyOf: ({ feed, rows }) => `${feed}/${rows[0]?.key}`,
@@ -160,7 +160,7 @@ function writeNowSql(tx: Tx, writes: readonly EntryWrite[]): Statement {
   return { sql: writeSql(tx, rows.join(', ')) + (tx.engine.returning ? returned(tx) : ''), parameters }
 }
 
-/** What the requests put to each key, and with its versions and time, what each request gets. */
+/** The puts of the requests to each key, and from its versions and time the result of each request. */
 function countPuts(requests: readonly PutRequest[], ids: ReadonlyMap<string, bigint>) {
   const writes = new Map<string, PutWrite>()
   const counted = requests.map(({ feed, rows }) => countRows(writes, ids.get(feed) as bigint, rows))

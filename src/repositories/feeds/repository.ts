@@ -26,7 +26,7 @@ import { deleteEntry, leaveTombstones } from './write'
 
 /** Consumers of all feeds of one page: a feed may have a thousand, and a page a thousand feeds. */
 const MAX_LISTED_CONSUMERS = 2500
-/** A request of this many entries gets a transaction of its own. */
+/** A request of this many entries gets its own transaction. */
 const LARGE = 100
 
 /** Readers wait for changes of a feed, after the last sync id that they have seen. */
@@ -45,7 +45,7 @@ export class FeedRepository implements Feed.Feeds {
   readonly #waits: FeedWaits
 
   /**
-   * On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. The further
+   * On a DataSource each call has its own transactions; on an EntityManager it is part of that manager's. The further
    * arguments are a store's.
    */
   constructor(
@@ -133,7 +133,7 @@ export class FeedRepository implements Feed.Feeds {
         const { value, ...changes } = await this.#readChanges(request, cursor)
         const isAnswer = waitSeconds === 0 || changes.changes.length > 0 || changes.hasMore
         if (isAnswer) return CHANGES.of(changes) as Feed.Changes<Value>
-        // What was published between the reads of rows and value is looked for before the wait begins.
+        // A publication between the reads of rows and value is looked for before the wait begins.
         if (value > known) known = value
         else if (!(await reader.again(known))) return CHANGES.of(changes) as Feed.Changes<Value>
       }
@@ -207,7 +207,7 @@ export class FeedRepository implements Feed.Feeds {
     const session = this.#session
     return session.read(async (reader) => {
       const count = () => countEntries(reader, head, this.#memory.tableOf(head.feed))
-      // A transaction must see what it did itself, and nobody else may.
+      // A transaction must see what it did itself, and no other may.
       const counts = await (session.inTransaction ? count() : this.#memory.countsOf(head.id, count))
       return statusOf(reader, head, counts)
     })

@@ -2,7 +2,7 @@
  * Publishing again: clears the sync ids of entries and changes nothing else of them.
  *
  * Lock order: the feed's row (shared), then the entries by key, as for writers. A prefix goes in batches by key, each in a
- * transaction of its own.
+ * separate transaction.
  */
 import { compareNames, type Parameter, placeholders, type Session, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'

@@ -1,5 +1,5 @@
 /**
- * What feeds hold: the counts and consumers of one, and the totals of all. Counting goes along an index and takes longer
+ * The contents of feeds: the counts and consumers of one, and the totals of all. Counting goes along an index and takes longer
  * the more there is.
  */
 import type { Reader } from '../../database/engine'
@@ -59,7 +59,7 @@ export async function statusOf(reader: Reader, head: FeedHead, counts: EntryCoun
   return FEED_ANSWER.of({ feed: head.feed, lastSyncId: head.value, ...counts, consumers })
 }
 
-/** What waits to be published, and how far the consumers are behind, in all feeds together. */
+/** How much waits to be published, and how far the consumers are behind, in all feeds together. */
 export interface FeedTotals {
   unpublishedEntries: number
   /** Age of the entry that has waited the longest; null when none waits. Rows of followed tables are not considered. */

@@ -1,10 +1,10 @@
 /**
- * What is removed from feeds as time passes: tombstones that were kept long enough, and the entries of dropped feeds. Any
+ * Removals from feeds as time passes: tombstones that were kept long enough, and the entries of dropped feeds. Any
  * number of processes may sweep at once.
  *
  * Invariant: the transaction that removes a tombstone notes its number in the feed's sequence (the horizon), so that a
  * consumer that has not read so far gets an error. It locks the sequence's row first, as publishers do, so no tombstone is being
- * numbered meanwhile.
+ * numbered since.
  */
 import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
 import { groupedBy } from '../chunks'

@@ -9,7 +9,7 @@ import { type FeedRows, ownRows } from './publish'
 const isUnpublishedSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, feedId: string) =>
   `EXISTS (SELECT 1 FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = ${feedId} AND e.sync_id = 0)`
 
-/** A feed has work while entries of its own have no number. */
+/** A feed has work while its own entries have no number. */
 export const REMINDED_FEEDS: Subjects = {
   kind: REMINDED.feed,
   table: ({ tables }) => tables.feeds,
@@ -20,7 +20,7 @@ export const REMINDED_FEEDS: Subjects = {
 const feedsSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, where: string) =>
   `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM ${tables.feeds} f WHERE ${where}`
 
-/** The feeds that somebody was reminded of, or that are next on the way round: each with its rows where some have no number. */
+/** The feeds that have reminders, or that are next on the way round: each with its rows where some have no number. */
 export async function remindedRows(reader: Reader, reminders: Reminders): Promise<RemindedFeeds> {
   const { subjects, more } = await reminders.due(reader)
   const rows = new Map<bigint, FeedRows>()

@@ -12,7 +12,7 @@ import { holdFeed, MAX_KEYS, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
 import { readEntry } from './rows'
 
-/** What a transaction writes to a key. */
+/** A write of a transaction to a key. */
 export interface EntryWrite {
   feedId: bigint
   key: string
@@ -77,10 +77,10 @@ export async function noteTombstones(tx: Tx, feedId: bigint, keys: readonly stri
   }
 }
 
-/** What one INSERT takes: a UTF-16 unit may become six bytes of it, and the smallest usual `max_allowed_packet` is 1 MiB. */
+/** The size of one INSERT: a UTF-16 unit may become six bytes of it, and the smallest usual `max_allowed_packet` is 1 MiB. */
 const MAX_ROWS = 1000
 const MAX_UNITS = 128 * 1024
-/** What a row has beside its texts. */
+/** The bytes of a row beside its texts. */
 const ROW_UNITS = 60
 
 /** Entries, whose keys differ, in the order of feeds and keys, so that two transactions never deadlock; a chunk for each INSERT. */

@@ -46,7 +46,7 @@ async function take(tx: Tx, plan: PollPlan, asked: ClaimLimits, claimKey: string
   return { ...due, held: [...due.held, ...marked] }
 }
 
-/** Notes claims of the rows that nobody else has by now, in the order of the key, as every such transaction does. */
+/** Notes claims of the rows that no other poller has, in the order of the key, as every such transaction does. */
 async function note(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: string): Promise<RowClaim[]> {
   const attempts = new Map<string, number>()
   const sorted = [...refs].sort((a, b) => (a.rowKey < b.rowKey ? -1 : 1))
@@ -101,7 +101,7 @@ function anewSql({ engine, tables, now }: Tx, { identity }: PollPlan): string {
   ].join(', ')
 }
 
-/** The row is changed before the note: while somebody else has the row locked, its note stays free to be extended. */
+/** The row is changed before the note: while another transaction has the row locked, its note stays free to be extended. */
 async function end(tx: Tx, plan: PollPlan, held: RowClaim, outcome: RowOutcome): Promise<boolean> {
   const comesAgain = outcome.is === 'retry' || outcome.is === 'given back'
   const name = comesAgain ? await nameNow(tx, plan, held) : null

@@ -1,6 +1,6 @@
 /**
- * What a claim is, wherever it is noted. The rows of a batch are claimed in one short transaction under one batch key; the
- * result of each row is recorded in a transaction of its own, which changes nothing if the row has another key by then.
+ * A claim, wherever it is noted. The rows of a batch are claimed in one short transaction under one batch key; the
+ * result of each row is recorded in its own transaction, which changes nothing if the row has another key by then.
  */
 import { randomBytes } from 'node:crypto'
 import type { ObjectLiteral } from 'typeorm'
@@ -9,7 +9,7 @@ import { RecentnError } from '../../shared/errors'
 import type { PollPlan } from './plan'
 import { type LoadedRow, type RowRef, readRows, updateRows } from './rows'
 
-/** The values of `recentn_poll_claims.state`. `locked`: the row has the claim, and somebody else has locked it. */
+/** The values of `recentn_poll_claims.state`. `locked`: the row has the claim, and another transaction has locked it. */
 export const STATE = { claimed: 1, waiting: 2, done: 3, failed: 4, locked: 5 } as const
 
 /** Later than any time that comes. */
@@ -81,7 +81,7 @@ export interface TakenRows {
   isMore: boolean
 }
 
-/** What becomes of a claim. */
+/** The fate of a claim. */
 export type RowOutcome =
   | { is: 'done' }
   /** With `error` null the user's column stays as it is. */
@@ -99,11 +99,11 @@ export interface ClaimStorage {
   take(tx: Tx, plan: PollPlan, limits: ClaimLimits, claimKey: string): Promise<TakenRows>
   /** A condition that a row meets while it has this claim; null when the row does not say. */
   mark(plan: PollPlan, claimKey: string): Statement | null
-  /** Locks what the end of a claim changes, without waiting. False: somebody has it locked, or the claim is not held. */
+  /** Locks what the end of a claim changes, without waiting. False: a transaction has it locked, or the claim is not held. */
   lockNow(tx: Tx, plan: PollPlan, held: RowClaim): Promise<boolean>
   /** False: the claim is not held any more, and nothing was changed. */
   end(tx: Tx, plan: PollPlan, held: RowClaim, outcome: RowOutcome): Promise<boolean>
-  /** Extends claims, except those that somebody has locked: nobody else can take these meanwhile. Resolves to the extended. */
+  /** Extends claims, except those that are locked: no other poller can take these until then. Resolves to the extended. */
   extend(tx: Tx, plan: PollPlan, held: readonly RowClaim[]): Promise<Set<RowClaim>>
   stillHeld(reader: Reader, plan: PollPlan, held: readonly RowClaim[], lock?: string): Promise<Set<RowClaim>>
 }
@@ -131,11 +131,11 @@ export interface ClaimedRows {
 
 export interface RefusedRow {
   error: RecentnError
-  /** What names the row; null when it is gone. */
+  /** The key of the row; null when it is gone. */
   key: ObjectLiteral | null
 }
 
-/** Claims in neither set are locked by somebody: nobody else can take them until they are free. */
+/** Claims in neither set are locked: no other poller can take them until they are free. */
 export interface ExtendedClaims {
   extended: ReadonlySet<RowClaim>
   lost: ReadonlySet<RowClaim>

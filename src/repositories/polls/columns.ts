@@ -36,7 +36,7 @@ export interface KnownTable {
   always: readonly Statement[]
 }
 
-/** One reading of the options beside the table. It goes on after a missing column, to report all faults. */
+/** One reading of the options beside the table. It continues after a missing column, to report all faults. */
 export class TableReading {
   readonly faults: Fault[] = []
   /** Columns that the poll changes. */

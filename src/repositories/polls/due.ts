@@ -4,8 +4,8 @@
  * With a status the rows to be tried again are ready in the user's table, and are found there.
  *
  * Notes of such rows that are not ready when their time has come are deleted here, and nowhere else: the rows were
- * deleted, or somebody gave them another status. No lock is held while rows are looked at. A row that is made ready again
- * at this moment begins again, as it does whenever that is done by hand; a note that is claimed meanwhile, or waits again,
+ * deleted, or got another status. No lock is held while rows are looked at. A row that is made ready again
+ * at this moment begins again, as it does whenever that is done by hand; a note that is claimed then, or waits again,
  * stays.
  */
 import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
@@ -113,7 +113,7 @@ async function chooseDue(
 
 /**
  * Whether the row is still as the claim left it, and matches `where`. A row that was changed is the user's again. While
- * somebody has it locked, or `where` leaves it out, its note stays with its attempts and is looked at later.
+ * a transaction has it locked, or `where` leaves it out, its note stays with its attempts and is looked at later.
  */
 async function lookAt(tx: Tx, plan: PollPlan, due: DueClaim): Promise<'there' | 'put off' | 'passed over'> {
   const { table, identity, status, where } = plan
@@ -185,7 +185,7 @@ export async function tidyNotes(session: Session, plan: PollPlan, after: NotePla
   const last = notes.at(-1)
   if (last && over.length > 0) {
     const keys = placeholders(over.length)
-    // A row that was claimed and waits again meanwhile is due later than all that were read.
+    // A row that was claimed and waits again is due later than all that were read.
     const sql = `DELETE FROM ${session.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${keys}) AND state = ${STATE.waiting} AND due_at_ms <= ${BigInt(last.due as string)}`
     await session.write((tx) => tx.later(sql, over))
   }

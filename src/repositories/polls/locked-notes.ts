@@ -1,5 +1,5 @@
 /**
- * Claims in columns of the user's own whose row somebody else has locked can't be extended there: a note says until when
+ * Claims in the user's columns whose row another transaction has locked can't be extended there: a note says until when
  * they hold. A claim that finds such a claim ended in the row looks for its note, with the row locked; a note that holds is
  * written into the row.
  *

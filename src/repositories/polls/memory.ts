@@ -1,5 +1,5 @@
 /**
- * What one poller remembers of its table from claim to claim, for as long as it lives: the plan, the rows that it passes
+ * The memory of one poller of its table from claim to claim: the plan, the rows that it passes
  * over, the claims that may or may not exist, and how far it has tidied up.
  *
  * Invariant: no claim depends on it for its truth: every statement that claims, ends or extends looks at the rows
@@ -35,7 +35,7 @@ export class PollMemory {
     }
   }
 
-  /** The table may have another index, or another column, by now. */
+  /** The table may have another index, or another column, now. */
   forgetPlan(): void {
     this.#plan = null
   }

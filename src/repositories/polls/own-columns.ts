@@ -56,7 +56,7 @@ async function choose(tx: Tx, plan: PollPlan, limits: ClaimLimits): Promise<Chos
   }))
 }
 
-/** SQL: nobody has claimed the row, and it was never tried, or somebody has made it ready again. */
+/** SQL: the row is not claimed, and it was never tried, or was made ready again. */
 function isAnew(plan: PollPlan): string {
   const { claim, attempts, nextTime } = own(plan)
   return `${attempts} IS NULL OR ${claim} IS NULL AND (${nextTime} IS NULL OR ${attempts} >= ${plan.maxAttempts})`
@@ -106,7 +106,7 @@ async function mark(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: s
   await markRows(tx, plan, refs, part(sets, claimKey), part(free))
 }
 
-/** A row that has the claim and whose status nobody has changed meanwhile. */
+/** A row that has the claim and whose status has not changed since. */
 function markOf(plan: PollPlan, claimKey: string): Statement {
   const { claim } = own(plan)
   return allOf(part(`${claim} = ?`, claimKey), plan.status?.isReady)

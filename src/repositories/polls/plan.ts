@@ -150,7 +150,7 @@ function sameStart(columns: readonly string[], wanted: readonly string[]): boole
   return wanted.every((name, at) => columns[at] === name)
 }
 
-/** An index that SQLite made for a constraint can't be named in a statement, and a claim must go on without PRIMARY. */
+/** An index that SQLite made for a constraint can't be named in a statement, and a claim must work without PRIMARY. */
 function isNamed({ name }: TableIndex): boolean {
   return name !== 'PRIMARY' && !name.startsWith('sqlite_autoindex')
 }

@@ -3,7 +3,7 @@
  * different purposes would take each other's claims and pass over each other's rows: the second one is refused.
  *
  * Invariant: a purpose is written once, by the first poller with the name, under the lock of the row. How a row is marked
- * in the end, how often it is tried and which rows `where` leaves are not part of it: a poller may change these and go on.
+ * in the end, how often it is tried and which rows `where` leaves are not part of it: a poller may change these and continue.
  */
 import { createHash } from 'node:crypto'
 import type { Reader, Session, Tx } from '../../database/engine'

@@ -3,7 +3,7 @@
  * and the numbers of rows by state.
  *
  * The stored cursor of a table that has a sequence and no status: all rows up to it are finished, and their claims are
- * forgotten. Each row after it has a claim of its own, so that a lower number that is committed late is found as long as
+ * forgotten. Each row after it has its own claim, so that a lower number that is committed late is found as long as
  * the cursor has not passed it. The cursor passes a row a while after it was claimed. Lock: the row in `recentn_polls`. A
  * claim holds it shared from before it looks until its own claims are committed, so that no claim is ever made for a row
  * that was just forgotten.
@@ -99,7 +99,7 @@ async function readyConditions(reader: Reader, plan: PollPlan, except?: Statemen
   return freshConditions(reader, plan, plan.sequence ? await cursorOf(reader, plan) : null, except)
 }
 
-/** Whether there is a row that a claim would take if nobody else had it locked. */
+/** Whether there is a row that a claim would take if no other transaction had it locked. */
 export async function isAnyReady(reader: Reader, plan: PollPlan, except: Statement | null): Promise<boolean> {
   const { sql, parameters } = await readyConditions(reader, plan, except)
   const ready = `SELECT 1 FROM ${plan.table.path} WHERE ${sql}`

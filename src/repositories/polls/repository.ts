@@ -1,5 +1,5 @@
 /**
- * One poll of one table: claims, results, extensions and the cursor, each in a short transaction of its own. No timers, and
+ * One poll of one table: claims, results, extensions and the cursor, each in its own short transaction. No timers, and
  * no state but what its memory keeps.
  */
 import type { DataSource } from 'typeorm'
@@ -47,7 +47,7 @@ export class PollRepository {
     return this.memory.plan(() => planOf(this.source, this.session, this.target, this.options))
   }
 
-  /** The table may have another index, or another column, by now. */
+  /** The table may have another index, or another column, now. */
   forgetPlan(): void {
     this.memory.forgetPlan()
   }
@@ -137,7 +137,7 @@ export class PollRepository {
     return isRecorded
   }
 
-  /** Ends a claim as if it had not been made. Does not wait for a row that somebody has locked. */
+  /** Ends a claim as if it had not been made. Does not wait for a locked row. */
   async giveBack(held: RowClaim): Promise<'given back' | 'lost' | 'locked'> {
     const plan = await this.plan()
     const place = placeOf(plan)
@@ -157,7 +157,7 @@ export class PollRepository {
 
   #ended(plan: PollPlan, held: RowClaim, work: (tx: Tx) => Promise<boolean>, retryMs?: number): Promise<boolean> {
     const ended = this.session.write(work, {
-      // Either our commit happened, or somebody else has claimed the row: there is nothing left to record.
+      // Either our commit happened, or another poller has claimed the row: there is nothing left to record.
       arrived: async (tx) => !(await placeOf(plan).stillHeld(tx, plan, [held], tx.engine.forUpdate)).has(held),
       retryMs,
     })
@@ -174,7 +174,7 @@ export class PollRepository {
     if (over.length > 0) await this.session.write((tx) => forgetNotes(tx, plan, over)).catch(() => {})
   }
 
-  /** Extends claims, except those that somebody has locked. */
+  /** Extends claims, except those that are locked. */
   async extend(held: readonly RowClaim[]): Promise<ExtendedClaims> {
     const plan = await this.plan()
     const place = placeOf(plan)
@@ -202,7 +202,7 @@ export class PollRepository {
     return this.session.write((tx) => moveCursor(tx, plan))
   }
 
-  /** Whether there is a row that a claim would take if nobody else had it locked. */
+  /** Whether there is a row that a claim would take if no other transaction had it locked. */
   async isAnyReady(): Promise<boolean> {
     if (this.memory.unknown.size > 0) return true
     const plan = await this.plan()

@@ -110,7 +110,7 @@ export class Identity {
     return literal === 'NULL' ? `${this.table.escape(name)} IS NULL` : `${this.table.escape(name)} = ${literal}`
   }
 
-  /** What is read from the table of claims is not trusted to be what was written there. */
+  /** The content of the table of claims is not trusted to be what was written there. */
   #literal(value: string | undefined): string {
     return checkedLiteral(this.facts, value)
   }

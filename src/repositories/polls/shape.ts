@@ -39,7 +39,7 @@ export interface OwnColumns {
   errorInBytes: boolean
 }
 
-/** What the statements of a poll need to know of its table, and what becomes of the rows. */
+/** The facts about its table that the statements of a poll need, and the fate of the rows. */
 export interface Shape extends Omit<PolledTable, 'hint' | 'keyHint'> {
   status: Status | null
   /** Null: claims are noted in recentn's own table. */

@@ -1,4 +1,4 @@
-/** What callers give, checked: every fault at once, nothing reaches a statement before. */
+/** Checks of callers' arguments: every fault at once, before anything reaches a statement. */
 
 import { addFaults, addListFaults, argumentFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'
 import * as fields from '../../fields/queues'
@@ -99,7 +99,7 @@ export function checkedCycle(queue: unknown, options: CycleOptions): ReceiveOpti
   return options
 }
 
-/** The handles of 1 to 1,000 messages; a text that is no handle is an outcome of its own, not a fault. */
+/** The handles of 1 to 1,000 messages; a text that is not a handle is an outcome, not a fault. */
 export function checkedHandles(queue: unknown, messages: readonly MessageRef[]): readonly string[] {
   const faults = nameFaults('queue', queue)
   const isList = Array.isArray(messages) && messages.length >= 1 && messages.length <= MAX_BATCH

@@ -24,7 +24,7 @@ export async function countMessages(reader: Reader, id: bigint): Promise<QueueTo
   return totalsOf(reader, rows, archive)
 }
 
-/** For all queues together. In a dead-letter queue all messages that are not archived count as dead: nobody waits for them. */
+/** For all queues together. In a dead-letter queue all messages that are not archived count as dead: no receiver waits for them. */
 export async function countAllMessages(reader: Reader): Promise<QueueTotals> {
   const rows = await reader.rows(countAllSql(reader))
   const [archive] = await reader.rows(`SELECT COUNT(*) AS messages FROM ${reader.tables.queueArchive}`)

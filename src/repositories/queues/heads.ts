@@ -16,7 +16,7 @@ export const LONGEST_VISIBILITY_SECONDS = 43_200
 /** Whether the index of cycles has the ready messages of a queue: not before the first receive in a cycle. */
 export const CYCLED = { not: 0, begun: 1, wholly: 2 } as const
 
-/** What is left to do after `group_concurrency` has changed: to block the ready messages of groups, and to give them places. */
+/** The work that is left after `group_concurrency` has changed: to block the ready messages of groups, and to give them places. */
 export const GROUP_PHASE = { settled: 0, blocking: 1, giving: 2 } as const
 
 /** No limit, as `max_receives`, `max_messages` and `group_concurrency` have it: null in a message's column is the queue's limit. */
@@ -142,13 +142,13 @@ async function readOne(
 export interface HeldHeads {
   heads: QueueHead[]
   nowMs: number
-  /** The step between the ids of one INSERT: servers that replicate to each other have ids of their own. */
+  /** The step between the ids of one INSERT: servers that replicate to each other have their own ids. */
   stride: bigint
   /** Where messages without a group begin, if that was asked for; null if a group is ahead of them. */
   start: number | null
 }
 
-/** The queues of these names that exist. Nobody changes or drops them until the transaction ends. */
+/** The queues of these names that exist. No transaction changes or drops them until the transaction ends. */
 export async function holdHeads(tx: Tx, queues: readonly string[], more?: Statement): Promise<HeldHeads> {
   const { sql, parameters } = holdHeadsSql(tx, queues, more)
   return heldHeads(await tx.rows(sql, parameters))

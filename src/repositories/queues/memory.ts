@@ -1,7 +1,7 @@
 /**
- * What a store remembers of its queues, to save statements: their rows, where claims end, how large messages are, how many
+ * A store's memory of its queues, to save statements: their rows, where claims end, how large messages are, how many
  * there are. It also knows whom to tell when messages become ready. All repositories of a store share one memory; a
- * transaction has one of its own beside it (`forTransaction`), because it may read an old snapshot, or roll back.
+ * transaction has its own beside it (`forTransaction`), because it may read an old snapshot, or roll back.
  *
  * Invariant: no decision depends on it alone. A statement that relies on a remembered row names the version that it knows,
  * and does nothing when the row has another version; a claim that finds nothing after a remembered place starts over.

@@ -38,7 +38,6 @@ export function placeOf({ major, minor, id }: Row): MessagePlace {
   return { major: BigInt(major as string), minor: BigInt(minor as string), id: BigInt(id as string) }
 }
 
-/** Up to `limit` rows after the place. */
 export async function pageAfter(reader: Reader, range: MessageRange, after: MessagePlace | null): Promise<Row[]> {
   if (after === null) return part(reader, range, '', [], range.limit)
   const { major, minor, id } = after

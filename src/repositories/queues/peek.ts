@@ -26,7 +26,7 @@ function afterOf(text: string | undefined): MessagePlace | null {
   if (text === undefined) return null
   const parts = AFTER.exec(Buffer.from(text, 'base64url').toString('latin1'))
   const numbers = parts?.slice(1).map((part) => BigInt(part)) ?? []
-  // A number that no column holds was issued by nobody, and SQLite's driver takes no such number.
+  // A number that no column holds was never issued, and SQLite's driver takes no such number.
   if (!parts || numbers.some((number) => BigInt.asIntN(64, number) !== number)) {
     throw invalidInput([{ parameter: 'after', detail: 'is not the nextAfter of a page' }])
   }

@@ -219,7 +219,7 @@ export async function listHeads(
   })
 }
 
-/** Drops the queue at once, and then its messages; a sweeper goes on where this is cut off. False for no queue. */
+/** Drops the queue at once, and then its messages; a sweeper continues where this is cut off. False for no queue. */
 export function dropQueue(session: Session, memory: QueueMemory, queue: string): Promise<boolean> {
   return session.whole(async (whole) => {
     const head = await whole.write((tx) => dropHead(tx, memory, queue))

@@ -1,4 +1,4 @@
-/** What is due in a queue, as looks at one queue ask, and those over all of them. */
+/** Due work in a queue, for looks at one queue and at all of them. */
 import type { PollFacts } from '../poll-query'
 import { REMINDED, type Subjects } from '../reminders'
 import { GROUP_PHASE } from './heads'

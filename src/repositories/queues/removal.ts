@@ -1,5 +1,5 @@
 /**
- * Removing many messages, state by state, in small transactions. Each goes on after the place where the one before has ended:
+ * Removing many messages, state by state, in small transactions. Each continues after the place where the one before has ended:
  * from the start, a server would pass over all removed index entries that it has not purged yet.
  */
 import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
@@ -54,7 +54,7 @@ export async function clearDropped(session: Session, queueId: bigint): Promise<v
   })
 }
 
-/** What a purge removes of a queue that goes on. */
+/** The states that a purge removes of a queue that stays. */
 interface PurgeBounds {
   /** The greatest id. */
   last: bigint
@@ -110,7 +110,7 @@ function lockAfter(tx: Tx, range: Removable, last: bigint | null, after: Message
       queueId: range.queueId,
       state: range.state,
       where: last === null ? '' : ` AND id <= ${last}`,
-      // No message of a dropped queue may be skipped: nobody would come for it.
+      // No message of a dropped queue may be skipped: no process would come for it.
       lock: last === null ? engine.forUpdate : engine.forNext,
       limit: BATCH,
     },

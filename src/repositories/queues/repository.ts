@@ -38,7 +38,7 @@ export class QueueRepository implements Queue.Queues {
   readonly #runner: Runner<QueueMemory>
   readonly #waits: Waits
 
-  /** On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. */
+  /** On a DataSource each call has its own transactions; on an EntityManager it is part of that manager's. */
   constructor(
     source: DataSource | EntityManager | Session,
     memory = new QueueMemory(),

@@ -107,7 +107,7 @@ export function urgencyOf(priority: number): number {
  */
 export const claimOrder = ({ queueMessages }: Tables) => `sort_major, sort_minor, ${queueMessages}.id`
 
-/** The state as the table has it; null for archived messages, which have a table of their own. */
+/** The state as the table has it; null for archived messages, which have another table. */
 export function storedState(state: MessageState): number | null {
   const stored = STATE_NAMES.indexOf(state)
   return stored < 0 ? null : stored

@@ -1,5 +1,5 @@
 /**
- * What time does to queues, for the sweeper: due messages of all queues each round; from time to time, messages and dedup ids
+ * The effects of time on queues, for the sweeper: due messages of all queues each round; from time to time, messages and dedup ids
  * that are kept no longer. Any number of processes may sweep at the same time.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
@@ -20,7 +20,7 @@ const MENDING_MS = 60_000
 /** Batches of due messages of one queue, before the next queue has its turn. */
 const BATCHES = 5
 
-/** What a round has done; `more` when the next should follow at once, `held` when others have locked what is due. */
+/** The result of a round; `more` when the next should follow at once, `held` when others have locked what is due. */
 export interface QueueSweep {
   moved: number
   removed: number
@@ -70,7 +70,7 @@ interface DueQueue extends DueSubject {
 
 const isWork = (work: QueueWork | null) => work !== null && (work.isDue || work.isLimitChanged)
 
-/** The queues to look at; with `all`, those too that nobody was reminded of. */
+/** The queues to look at; with `all`, those too that have no reminder. */
 async function dueQueues(
   reader: Reader,
   memory: QueueMemory,
@@ -85,7 +85,7 @@ async function dueQueues(
   return { queues: subjects.map((one) => ({ ...one, work: work.get(one.id) ?? null })), more }
 }
 
-/** What others have locked is looked at again after this time. */
+/** Messages that others have locked are looked at again after this time. */
 const AGAIN_MS = 500
 
 /** In the place of these reminders, one for what is due next. */

@@ -1,4 +1,4 @@
-/** What callers give for schedules, checked: every fault at once. */
+/** Checks of callers' arguments about schedules: every fault at once. */
 
 import { addFaults, faultsOf, optional, refuse, rulesOf } from '../../fields/field'
 import { FORM, nameFaults } from '../../fields/rules'

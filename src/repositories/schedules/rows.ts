@@ -91,7 +91,7 @@ export function tagOf({ queue, timing, missed, message, createdAtMs }: ScheduleR
   return settingsTag([createdAtMs, queue, cron, everySeconds, timeZone, missed, ...sent])
 }
 
-/** What would put the schedule as it is. */
+/** The definition that would put the schedule as it is. */
 export function definitionOf(row: ScheduleRow): ScheduleDefinition {
   const { queue, cron, everySeconds, timeZone, missed, ...fields } = listedFields(row)
   const { delaySeconds, visibilityTimeoutSeconds, priority, messageGroup, attributes } = fields

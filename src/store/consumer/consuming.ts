@@ -62,7 +62,7 @@ export function startConsumer(
     feeds.changes(feed, { limit, values, waitSeconds: WAIT_SECONDS, signal, after })
   const kept = keptBy(feeds, feed, consumer, cursor)
   const loop = outside(() => new StoreLoop({ ...kept, read }, [feed, consumer], handler, options))
-  /** Whether all that is published by now is handled. */
+  /** Whether all that is published now is handled. */
   const isCaughtUp = async () => {
     try {
       return (await feeds.changes(feed, { after: await kept.cursor(), limit: 1 })).changes.length === 0

@@ -1,4 +1,4 @@
-/** The options of a poller: checked, every fault at once, and with what was left out. What the table says comes later. */
+/** The options of a poller: checked, every fault at once, and with defaults. The checks against the table come later. */
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import {
   aBoolean,

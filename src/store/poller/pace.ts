@@ -9,7 +9,7 @@ import type { PollOptions } from './types'
 /** How long the handlers should take for the rows of one claim. */
 const WORTH_MS = 1000
 
-/** What a poller reports: errors, and advice about the table. */
+/** The reports of a poller: errors, and advice about the table. */
 export class PollerFaults<T> extends Faults<T> {
   readonly #onWarning: PollOptions<T>['onWarning']
 
@@ -18,7 +18,7 @@ export class PollerFaults<T> extends Faults<T> {
     this.#onWarning = onWarning
   }
 
-  /** What the plan of a poll says about its table and its pool. */
+  /** The advice of a plan about its table and its pool. */
   advisePlan({ advice, notice, connections }: PollPlan, concurrency: number): void {
     if (advice !== null) this.#advise(advice, 'RECENTN_POLL_INDEX')
     if (notice !== null) this.#advise(notice, 'RECENTN_POLL_WHERE')

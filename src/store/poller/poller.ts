@@ -206,7 +206,7 @@ export class RowPoller<T> extends Stepping implements Poller {
     }
   }
 
-  /** What the database refuses may be a plan that is out of date: an index was dropped, a column renamed. */
+  /** A refusal of the database may come from a plan that is out of date: an index was dropped, a column renamed. */
   async #claimRows(): Promise<ClaimedRows> {
     const limits = this.#batch.limits(this.#handlers.running.size)
     try {

@@ -2,7 +2,7 @@
  * The handling of claimed rows, each from the check that its claim still holds to its recorded result. Owns what became of
  * them. Whatever a handler throws, and whatever the database says, ends here.
  *
- * Each result is recorded in a transaction of its own, so that a crash loses only the results of the handlers that were
+ * Each result is recorded in its own transaction, so that a crash loses only the results of the handlers that were
  * running. A result is not recorded when the claim is not held any more: another poller has the row, or will have it.
  */
 
@@ -26,7 +26,7 @@ export const LONGEST_PAUSE_MS = 10_000
 const FRESH_MS = 1000
 /** How often the database is asked to record a result that it refuses for no passing reason. */
 const ASKS = 3
-/** How long a row that somebody has locked is asked for again, to give it back: claims of others lock it for a moment. */
+/** How long a locked row is asked for again, to give it back: claims of others lock it for a moment. */
 const GIVE_BACK_MS = 1000
 const LOCKED_PAUSE_MS = 50
 
@@ -99,7 +99,7 @@ export class Rows<T> {
     }
   }
 
-  /** A lease that is over by our clock: as long as nobody else took the row, its claim can be extended. */
+  /** A lease that has ended by our clock: as long as no other poller took the row, its claim can be extended. */
   async #revived(lease: HeldRow): Promise<boolean> {
     await this.options.leases.extend([lease])
     return lease.holds
@@ -121,7 +121,7 @@ export class Rows<T> {
   }
 
   /**
-   * Asks until the result is recorded or the claim is lost, and once where it seems to be lost by our clock, since nobody
+   * Asks until the result is recorded or the claim is lost, and once where it seems to be lost by our clock, since no other
    * may have taken the row: the work was done. A result that the database refuses is replaced by one that it may take;
    * if it takes none of these, the claim is left to run out.
    */
@@ -179,14 +179,14 @@ export class Rows<T> {
   }
 }
 
-/** What becomes of a row whose handler threw. */
+/** The fate of a row whose handler threw. */
 function failureOf(error: unknown, attempts: number, { maxAttempts, backoff }: PollSettings): RowOutcome {
   const text = errorText(error)
   if (attempts >= maxAttempts || isUnrecoverable(error)) return { is: 'failed', error: text }
   return { is: 'retry', delayMs: 1000 * retrySeconds(attempts, backoff), error: text }
 }
 
-/** What to record of a row whose result is refused: with plain characters, then as failed, then without a text. */
+/** The results to try for a row whose result is refused: with plain characters, then as failed, then without a text. */
 function insteadOf(outcome: RowOutcome, refusal: unknown): RowOutcome[] {
   const why = `The table refuses the result: ${errorText(refusal)}`
   const error = plain('error' in outcome ? (outcome.error ?? '') : why)

@@ -2,7 +2,7 @@
 import type { PollCounts, PollShape } from '../../shared/poll-types'
 import type { Around, Running } from '../../shared/running'
 
-/** What a handler gets beside its row. */
+/** The second argument of a poller's handler. */
 export interface PollContext {
   /** Aborted when the claim of this row is lost, and when the poller is stopped without patience. */
   signal: AbortSignal
@@ -52,7 +52,7 @@ type Written<O> =
 /** The row that a handler gets. A column by another name than its property is left out at run time only. */
 export type PolledRow<T, O> = [Written<O>] extends [never] ? T : Omit<T, Written<O>>
 
-/** What became of the rows that were claimed. */
+/** The fate of the rows that were claimed. */
 export interface PollResult {
   claimed: number
   done: number
@@ -60,7 +60,7 @@ export interface PollResult {
   retried: number
   /** Failed for good, including rows whose last claim ran out. */
   failed: number
-  /** The result was not recorded: the claim had run out, or the status was changed meanwhile. */
+  /** The result was not recorded: the claim had run out, or the status has changed since. */
   lost: number
 }
 

@@ -1,6 +1,6 @@
 /**
  * The loop that numbers the entries of feeds: at once after this process has committed some, and after `look`, or after
- * looks of its own, those of others. Any number of processes may publish at once; the repository makes them take turns.
+ * its own looks, those of others. Any number of processes may publish at once; the repository makes them take turns.
  * After a fault (the database is away) each pause is longer, and the loop recovers by itself. No SQL.
  *
  * Invariant: one round runs at a time; what is written during a round is published by a round after it.
@@ -22,17 +22,17 @@ export interface PublishingRound {
 export interface PublisherOptions {
   /** Publishes part of what there is, in these feeds or in all. */
   publish: (feeds: ReadonlySet<string> | null) => Promise<PublishingRound>
-  /** The least time between two of its own looks at what others have written. Without it, it looks when `look` is called. */
+  /** The least time between two looks at the writes of others. Without it, it looks when `look` is called. */
   leastMs?: () => number
   onError: (error: unknown) => void
   counts?: Pick<WorkCounts, 'publisherRounds' | 'publisherFaults'>
 }
 
-/** Time between two looks of its own when there has been nothing for long. */
+/** Time between two looks when there has been nothing for long. */
 const QUIET_MS = 1000
 /** Pause before looking again at feeds that another process was publishing. */
 const BUSY_MS = 50
-/** Pause before a round, and between two: what is written meanwhile is published together. */
+/** Pause before a round, and between two: writes during it are published together. */
 const GAP_MS = 5
 const FAULT_PAUSES = { firstMs: 1000, longestMs: 30_000 }
 
@@ -87,7 +87,7 @@ export class Publisher {
   async stop(): Promise<void> {
     if (this.#loop.isStopped) return
     await this.#loop.stop()
-    // What cannot be published now is published by the next process that looks.
+    // The next process that looks publishes what cannot be published now.
     if (this.#woken.size > 0 && !this.#isFaulty) await this.options.publish(this.#woken).catch(() => {})
   }
 
@@ -103,7 +103,7 @@ export class Publisher {
   }
 
   async #round(): Promise<number> {
-    // A round that nobody has asked for was begun early, by a clock that was moved on.
+    // A round without a request was begun early, by a clock that was moved on.
     const isLook = this.#untilLookMs === 0 || this.#woken.size === 0
     const woken = this.#woken
     this.#woken = new Set()

@@ -1,6 +1,6 @@
 /**
- * What publishes the feeds of a store: one publisher for all feeds with entries of their own, and one for each followed
- * table, so that a lock on such a table delays no other feed. Owns where the publishing of each backlog goes on, and of
+ * The publishers of a store: one for all feeds with their own entries, and one for each followed
+ * table, so that a lock on such a table delays no other feed. Owns where the publishing of each backlog continues, and of
  * which feeds a fault was reported. No SQL.
  */
 import type { Session } from '../../database/engine'
@@ -36,7 +36,7 @@ export interface PublishingOptions {
 const [LOOK_MS, AWAITED_LOOK_MS] = [500, 150]
 /** Batches of one feed in a round, before the next feed has its turn. */
 const BATCHES = 5
-/** How long a store that closes goes on publishing. */
+/** How long a store that closes continues to publish. */
 const CLOSING_MS = 2000
 
 /** A followed table, until it is stopped or followed again. */
@@ -57,12 +57,12 @@ class FollowedFeed extends Stoppable implements Followed {
 }
 
 export class Publishing {
-  /** The publisher of the feeds with entries of their own. */
+  /** The publisher of the feeds with their own entries. */
   readonly #own: Publisher | null
   readonly #looks: JoinedPoll
   /** The publishers of followed tables, by feed. */
   readonly #publishers = new Map<string, Publisher>()
-  /** Where the publishing of a backlog goes on. */
+  /** Where the publishing of a backlog continues. */
   readonly #places = new Map<string, Published['place']>()
   /** Feeds that could not be published, and whose fault was reported. */
   readonly #faulty = new Set<string>()
@@ -125,7 +125,7 @@ export class Publishing {
     await session.write(async (tx) => beginFollowed(tx, feed, source.table, await greatestSyncId(tx, table)))
     memory.followed.set(feed, table)
     await this.#followed.get(feed)?.stop()
-    // A look of its own: a lock on the user's table must delay no other part of the store.
+    // A separate look: a lock on the user's table must delay no other part of the store.
     const publisher = this.#publisherOf({ publish: () => this.#publishFollowed(source), leastMs: this.#leastMs })
     if (publisher) this.#publishers.set(feed, publisher)
     publisher?.wake(feed)

@@ -1,6 +1,6 @@
 /**
  * One listener of a group's changes. Owns the events that the listener has not taken yet. They are bounded: a listener that
- * takes them too slowly gets no more items until it has caught up, and then goes on from its position. No SQL.
+ * takes them too slowly gets no more items until it has caught up, and then continues from its position. No SQL.
  *
  * Invariant: `position` is the id up to which the listener has every item that it needs. It only rises, and no item of the window
  * beyond it is left out.

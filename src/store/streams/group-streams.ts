@@ -101,7 +101,7 @@ export class GroupStreams {
     this.#loop.wake()
   }
 
-  /** Changes were committed, and nobody knows in which groups. */
+  /** Changes were committed, in unknown groups. */
   wakeAll(): void {
     if (this.#groups.size === 0) return
     this.#polledAt = Number.NEGATIVE_INFINITY

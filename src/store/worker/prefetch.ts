@@ -1,9 +1,9 @@
 /**
  * How many messages a worker should claim now. Owns the pace of its handlers, and counts what became of the messages.
  *
- * What waits here, begun by nobody, is withheld from other workers, and has spent a receive when this process is killed:
- * so only as much is claimed ahead as the handlers begin in the next quarter of a second at their pace, and at first, and
- * after messages that may have killed a process, nothing. What is allowed ahead doubles with each claim that goes well.
+ * A message that waits here is withheld from other workers, and has spent a receive when this process is killed:
+ * so only as much is claimed ahead as the handlers begin in the next quarter of a second at their pace. At first, and after
+ * messages that may have killed a process, that is nothing. The number allowed ahead doubles with each claim that goes well.
  */
 import { mayHaveKilled } from '../../shared/failures'
 import type { Lease } from '../../shared/leases'
@@ -33,7 +33,7 @@ export class Prefetch {
     this.result[hasFailed ? 'failed' : 'done']++
   }
 
-  /** What is allowed ahead grows, unless a message may have killed a process; after a suspect it is one message at a time. */
+  /** The number allowed ahead grows, unless a message may have killed a process; after a suspect it is one message at a time. */
   came(leases: readonly Lease<Message>[], isSuspect: boolean): void {
     this.#isSingle = isSuspect
     const { concurrency, batchSize } = this.options
@@ -41,13 +41,13 @@ export class Prefetch {
     else this.#allowed = Math.min(Math.max(2 * this.#allowed, concurrency, 10), BATCHES_AHEAD * batchSize)
   }
 
-  /** What was claimed ahead was not begun in time. */
+  /** Messages that were claimed ahead were not begun in time. */
   slowed(): void {
     this.#allowed = 0
     this.#meanMs = null
   }
 
-  /** What to ask for, given what runs and what was claimed or asked for ahead; 0 while there is enough. */
+  /** The number to ask for, given those that run and those claimed or asked for ahead; 0 while there is enough. */
   wanted(running: number, ahead: number): number {
     const { concurrency, batchSize, auto } = this.options
     if (!auto) return 0

@@ -11,7 +11,7 @@ export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body> {
   auto?: boolean | undefined
 }
 
-/** What became of the messages that were handled. */
+/** The fate of the messages that were handled. */
 export interface WorkResult {
   done: number
   /** The handler has thrown: nacked with a backoff, or dead. */

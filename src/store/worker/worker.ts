@@ -101,7 +101,7 @@ export class QueueWorker extends WorkerLoop implements Worker {
     return outside(() => super.stop(options))
   }
 
-  /** Resolves when no handler runs and all that have ended are settled, if no message comes in meanwhile. */
+  /** Resolves when no handler runs and all that have ended are settled, if no message comes in before. */
   settled(): Promise<void> {
     return super.quiet()
   }
@@ -165,7 +165,7 @@ export class QueueWorker extends WorkerLoop implements Worker {
     } else handlers.add(leases)
   }
 
-  /** What was claimed too far ahead is given back, so that other workers get it. */
+  /** Messages that were claimed too far ahead are given back, so that other workers get it. */
   protected override async extend(leases: readonly Held[], ms: number): Promise<(lease: Held) => LeaseFate> {
     const { handlers } = this
     const unkept = new Set(leases.filter((lease) => this.#isLate(lease)))

@@ -20,7 +20,7 @@ export interface ClaimRequest {
 type Words = Pick<Reader, 'engine' | 'tables'>
 
 /**
- * The ids that a claim takes. A head that has changed since it was read takes none. What differs between claims is a
+ * The ids that a claim takes. A head that has changed since it was read takes none. The differences between claims are a
  * parameter, so that SQLite prepares the statement once.
  */
 export function chooseSql({ engine, tables }: Words, { head, limit, from }: ClaimRequest): Statement {

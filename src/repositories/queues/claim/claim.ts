@@ -30,13 +30,13 @@ interface ReceiveRequest {
   cursor: string | null
   signal: AbortSignal | undefined
   /**
-   * If nobody has looked lately, or the last look has shown that nothing was ready, it looks first, and claims only where
+   * If no look was lately, or the last look has shown that nothing was ready, it looks first, and claims only where
    * that is of use: nothing before due messages are promoted.
    */
   mayLook: boolean
 }
 
-/** What receives share a claim: those that differ only in `limit`. Null for callers that have left. */
+/** Receives that differ only in `limit` share a claim. Null for callers that have left. */
 export const RECEIVES = merging<QueueMemory, ReceiveRequest, ClaimedMessages | null>({
   what: 'receives',
   kindOf: ({ queue, visibilityTimeoutSeconds, cursor }) => JSON.stringify([queue, visibilityTimeoutSeconds, cursor]),
@@ -45,7 +45,7 @@ export const RECEIVES = merging<QueueMemory, ReceiveRequest, ClaimedMessages | n
   run: receiveTogether,
 })
 
-/** First come, first served. Messages whose caller has left meanwhile are given back. */
+/** First come, first served. Messages whose caller has left since are given back. */
 async function receiveTogether(
   session: Session,
   memory: QueueMemory,

@@ -5,7 +5,7 @@
  *
  * It owns recentn_queue_flows. Invariant: the starts of a group grow. The lock of an urgency of a queue is its row with the
  * group '', taken first and held to the end of the transaction. Only a send of messages without a group, in a transaction
- * of its own, reads where they begin without the lock, and writes with its commit where they end: so senders don't wait for
+ * that begins here, reads where they begin without the lock, and writes with its commit where they end: so senders don't wait for
  * each other. Messages of processes that send at the same moment may get the same starts, and go by their ids then.
  */
 import {

@@ -1,6 +1,6 @@
 /**
  * Applying a changed `groupConcurrency` to the messages that are there, in small transactions. The process that changed it does
- * so, and a sweeper goes on where that was cut off. It may run in several processes at once: each step names the limit and the
+ * so, and a sweeper continues where that was cut off. It may run in several processes at once: each step names the limit and the
  * phase that it is for, and does nothing under another.
  *
  * While the phase is `blocking`, nothing becomes ready that has a group, and no group gives a place. First the ready messages are
@@ -25,7 +25,7 @@ const PAGE = 200
 /** Running it twice has the effect of running it once. The next round of a sweeper tries again. */
 const REPEATABLE = { arrived: async () => false, retryMs: 0 }
 
-/** What a queue gets with another limit; `before` is null for a new queue. Its id makes the places void that were given before. */
+/** The columns of a queue with another limit; `before` is null for a new queue. Its id makes the places void that were given before. */
 export function limitColumns(limit: number, before: QueueHead | null): Record<string, Parameter> {
   if (limit === (before?.groupConcurrency ?? 0)) return {}
   const phase = before === null ? GROUP_PHASE.settled : GROUP_PHASE.blocking
@@ -125,7 +125,7 @@ async function enterPhase(session: Session, memory: QueueMemory, head: QueueHead
   }, REPEATABLE)
 }
 
-/** The queue, locked; null when it is gone, or under another limit or in another phase by now. */
+/** The queue, locked; null when it is gone, or under another limit or in another phase now. */
 async function heldStill(tx: Tx, head: QueueHead, lock = tx.engine.forShare): Promise<QueueHead | null> {
   const held = (await readHeadById(tx, head.id, lock))?.head ?? null
   const isSame = held?.groupLimitId === head.groupLimitId && held.groupPhase === head.groupPhase
@@ -178,7 +178,7 @@ async function giveToHeld(session: Session, head: QueueHead): Promise<boolean> {
     const wereReceived = rows.filter(({ state, receiveCount }) => state === STATE.inFlight || receiveCount > 0)
     return givePlacesTo(tx, held, wereReceived)
   }
-  // In this order: what is released meanwhile is delayed when those are looked at.
+  // In this order: a message that is released then is delayed when those are looked at.
   return (await eachPage(session, head, STATE.inFlight, give)) && (await eachPage(session, head, STATE.delayed, give))
 }
 

@@ -8,7 +8,7 @@
  * the group, or ends one, holds it to the end of the transaction. While a changed limit is applied (`group-limit.ts`), there may
  * be free places. A place that was given under another limit is void.
  *
- * Order of the locks: messages that are not blocked, groups (sorted), blocked messages, flows. What locks a blocked message
+ * Order of the locks: messages that are not blocked, groups (sorted), blocked messages, flows. A transaction that locks a blocked message
  * without its group (a purge, say) waits for nothing after that.
  */
 import type { Tx } from '../../../database/engine'
@@ -67,7 +67,6 @@ function enters(move: MessageMove): QueueHead | null {
   return isLimited(move.to) && move.messageGroup !== null && !keepsPlace(move) ? move.to : null
 }
 
-/** The groups that the moves change, not locked yet. */
 function groupsOf(moves: readonly MessageMove[]): Map<string, LockedGroup> {
   const groups = new Map<string, LockedGroup>()
   const groupOf = (head: QueueHead, group: string) => {

@@ -176,7 +176,7 @@ function insertSql(
 
 /**
  * The INSERT of messages, which returns what `idsOf` needs: the first id, because the others follow at the step of the session;
- * where that step may change meanwhile, all ids.
+ * where that step may change in between, all ids.
  */
 export function returningIds(engine: Engine, sql: string): string {
   return engine.returnsIds ? `${sql} RETURNING ${engine.bigint('id')} AS id` : sql

@@ -1,4 +1,4 @@
-/** What a send locks: its queue (shared), its dedup ids, message groups with places, and the urgencies of ready messages. */
+/** The locks of a send: its queue (shared), its dedup ids, message groups with places, and the urgencies of ready messages. */
 import { type Parameter, placeholders, type Reader, type Row } from '../../../database/engine'
 import { heldElsewhere, skippingShared } from '../../../database/held'
 import { chunksOf, groupedBy } from '../../chunks'

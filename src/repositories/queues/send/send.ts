@@ -21,11 +21,11 @@ import { saveDedups } from './dedups'
 import { idsOf, type PlainBatch, plainBatch, returningIds, sendPlainly, sendQuickly } from './quick-send'
 import { heldSendLocks } from './send-locks'
 
-/** Messages of a request that is worth a lane of its own. */
+/** Messages of a request that is worth its own lane. */
 const LARGE = 100
 
 /**
- * What sends commit together: requests of one queue go through one lane. Large ones take turns in all lanes: while one is
+ * Sends commit together: requests of one queue go through one lane. Large ones take turns in all lanes: while one is
  * inserted, the next is written.
  */
 export const SENDS = committing<QueueMemory, SendRequest, Sent[]>({
@@ -41,7 +41,7 @@ export const SENDS = committing<QueueMemory, SendRequest, Sent[]>({
 
 /**
  * Sends the messages of many requests: for each request what became of its messages, or why nothing was sent. `isOwn`: the
- * transaction is for this alone, and sees what others have committed meanwhile.
+ * transaction is for this alone, and sees what others have committed since.
  */
 export async function sendAll(
   tx: Tx,

@@ -24,7 +24,6 @@ import {
 } from './settle'
 import { holdWithMessages } from './transitions'
 
-/** What acks settle together: those of one queue. */
 export const ACKS = settling<SettleRequest>(({ queue }) => queue, ackTogether)
 
 async function ackTogether(
@@ -83,7 +82,7 @@ class Removal {
 
   /**
    * Receipts that are still unsure are looked up once this try's DELETE has waited for the earlier one. After an error that
-   * leaves no doubt nothing was removed: messages that are gone after that, somebody else has removed.
+   * leaves no doubt nothing was removed: another process has removed messages that are gone after that.
    */
   async #remove(statements: Statements, head: QueueHead, receipts: readonly Receipt[]): Promise<string[]> {
     const unsure = this.#unsure
@@ -120,7 +119,7 @@ async function removeListed(statements: Statements, head: QueueHead, list: reado
   }
   const removed = await statements.run(sql, parameters)
   if (removed === list.length) return list.map(({ receipt }) => receipt)
-  // Another caller was faster with some of them: messages that are still there have another claim by now.
+  // Another caller was faster with some of them: messages that are still there have another claim already.
   return list.length === 1 ? [] : goneOf(statements, list)
 }
 

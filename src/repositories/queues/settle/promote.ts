@@ -2,7 +2,7 @@
  * Promotes due messages: those whose delay, or whose claim, has run out are ready again, or dead. A receive that looks for
  * messages does it, or a sweeper, in small batches.
  * Order of the locks: the queue's head, the messages, the head of the dead-letter queue, places, flows. Rows that another
- * transaction has locked are skipped, so that a promotion delays nobody.
+ * transaction has locked are skipped, so that a promotion delays no other work.
  */
 import { placeholders, type Reader, type Session, type Tx } from '../../../database/engine'
 import { ranOutError } from '../../../fields/queues'
@@ -39,7 +39,6 @@ function readySql({ engine, tables }: PollFacts, queueId: string): string {
   )
 }
 
-/** What a look at a queue has shown. */
 export interface QueueLook {
   head: QueueHead
   isDue: boolean
@@ -47,7 +46,7 @@ export interface QueueLook {
   isReady: boolean
 }
 
-/** What the look asks: whether a message is due, or ready. */
+/** The question of the look: whether a message is due, or ready. */
 const ANSWER = { due: 2, ready: 1, neither: 0 } as const
 
 /** Reads the queue as it is, and whether it has messages that are due or ready, in one statement. Throws `queue_not_found`. */
@@ -82,7 +81,7 @@ export function receivable(queue: string): PollQuestion {
   }
 }
 
-/** What a sweeper finds of a queue. */
+/** A queue as a sweeper finds it. */
 export interface QueueWork {
   isDue: boolean
   isLimitChanged: boolean
@@ -159,7 +158,7 @@ export async function promoteSeen(
   return done !== null && done.moved > 0
 }
 
-/** The receive goes on without it: a sweeper does the work, or the next receive. */
+/** The receive continues without it: a sweeper does the work, or the next receive. */
 function unlessPassing(error: unknown): null {
   if (isPassing(error)) return null
   throw error
@@ -168,7 +167,7 @@ function unlessPassing(error: unknown): null {
 /**
  * Promotes a few batches of due messages. Messages that need a lock of another transaction (one of a user's, say, that has
  * sent to the queue or to its dead-letter queue, and is still open) are left for later. A promotion waits only for the
- * sender of the very first message of a priority: nobody can skip a row that is not visible yet. It can be repeated, and is
+ * sender of the very first message of a priority: no statement can skip a row that is not visible yet. It can be repeated, and is
  * when a commit was cut off.
  */
 export async function promoteQueue(

@@ -7,7 +7,7 @@
 import { type Parameter, placeholders } from '../../../database/engine'
 import { MAX_ID } from '../../../fields/rules'
 
-/** The receipt of a message that nobody has a claim on. */
+/** The receipt of a message without a claim. */
 export const NO_RECEIPT = '0'.repeat(32)
 
 /** A claim of a message, as a handle names it. */

@@ -49,7 +49,7 @@ export interface ExtendRequest extends SettleRequest {
   visibilityMs: number
 }
 
-/** What the handles name, each handle once; null for a text that is not a handle of this queue. */
+/** The receipts that the handles name, each handle once; null for a text that is not a handle of this queue. */
 export async function readHandles(
   session: Session,
   memory: QueueMemory,
@@ -120,10 +120,10 @@ export function settling<Request extends SettleRequest>(
   })
 }
 
-/** What nacks settle together: those of one queue with the same options. */
+/** Nacks of one queue with the same options settle together. */
 export const NACKS = settling<NackRequest>(({ queue, nack }) => JSON.stringify([queue, nack]), nackTogether)
 
-/** What extensions settle together: those of one queue with the same visibility. */
+/** Extensions of one queue with the same visibility settle together. */
 export const EXTENDS = settling<ExtendRequest>(({ queue, visibilityMs }) => `${visibilityMs} ${queue}`, extendTogether)
 
 async function nackTogether(
