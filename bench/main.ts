@@ -5,6 +5,7 @@ import { type Network, type NetworkFacts, startNetwork } from './network'
 import { type Options, readOptions } from './options'
 import { chartOf } from './report/chart'
 import { writeDocs } from './report/docs'
+import { fasterTable } from './report/faster'
 import { type Measured, merged, pathOf, readResults, writeResults } from './report/results'
 import { digits, reportOf } from './report/table'
 import { BUFFER_POOL, runScale } from './scale'
@@ -53,6 +54,8 @@ async function measureAndReport(options: Options, servers: Servers): Promise<Mea
     if (network) announce(network.facts)
     const measured = await measure(options, servers, network)
     process.stdout.write(`${reportOf({ engine, measured })}\n`)
+    const faster = fasterTable([{ title: engine, results: { engine, measured } }])
+    process.stdout.write(`### Where others are faster\n\n${faster}\n\n`)
     if (!quick && settings.length === 0 && contenders === null) keep(options, measured, network)
     return measured
   } finally {

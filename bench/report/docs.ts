@@ -5,8 +5,9 @@ import { scaleTables } from '../scale/report'
 import type { ScaleResults } from '../scale/types'
 import { ENGINES, type EngineName } from '../types'
 import { comparisonOf } from './comparison'
+import { fasterTable } from './faster'
 import { machinesText, pageOf, whenText } from './page'
-import { FOLDER, type Measured, pathOf, readResults } from './results'
+import { FOLDER, type Measured, pathOf, type Results, readResults } from './results'
 
 const ROOT = resolve(__dirname, '../..')
 const BEGIN = '<!-- bench:begin -->'
@@ -18,7 +19,13 @@ const HEAD = `# The figures
 
 [How they are measured](../../docs/benchmark.md). Compare figures within a row only. For latencies lower is better; the p99 is in
 brackets. *No persistence* and *fsync always* are Redis, or BullMQ on it. Targets (\`bench/targets.ts\`) are ratios of recentn's figure
-to that of the contender after the slash. *fsync* is the time of a 4 KB write. \`npm run bench -- --docs\` writes this page.
+to that of the contender after the slash. *fsync* is the time of a 4 KB write. *Before 0.1.0* and the like: measured before that
+release. \`npm run bench -- --docs\` writes this page.
+`
+
+const FASTER = `### Where others are faster
+
+Every peer whose figure is better than recentn's, and how many times as good it is.
 `
 
 export function writeDocs(): void {
@@ -33,25 +40,36 @@ export function writeDocs(): void {
 
 /** What is kept in bench/results as JSON, as a page. */
 export function figuresPage(): string {
-  const measured: Measured[] = []
-  const parts = ENGINES.flatMap((engine) =>
-    [false, true].flatMap((overNetwork) => partOf(engine, overNetwork, measured)),
-  )
+  const kept = ENGINES.flatMap((engine) => [false, true].flatMap((overNetwork) => keptOf(engine, overNetwork)))
+  const measured: Measured[] = kept.flatMap(({ results }) => results.measured)
+  const parts = kept.map(({ title, chart, results }) => {
+    return `### ${title}\n\n![${title}, as bars](${chart})\n\n${pageOf(results)}`
+  })
   const scale: ScaleResults[] = []
   const path = join(FOLDER, 'scale.json')
   if (existsSync(path)) scale.push(JSON.parse(readFileSync(path, 'utf8')))
   parts.push(...scale.map((results) => `${scaleTables(results)}\n- ${whenText(results)}\n`))
   const machines = scale.map(({ machine }) => machine)
   if (parts.length === 0) return `${HEAD}\nNothing is measured yet.\n`
-  return [HEAD, ...parts, `### Machine and durability\n\n${machinesText(measured, machines)}\n`].join('\n')
+  return [
+    HEAD,
+    `${FASTER}\n${fasterTable(kept)}\n`,
+    ...parts,
+    `### Machine and durability\n\n${machinesText(measured, machines)}\n`,
+  ].join('\n')
 }
 
-/** Adds what it shows to what is `shown`. */
-function partOf(engine: EngineName, overNetwork: boolean, shown: Measured[]): string[] {
+interface Kept {
+  title: string
+  chart: string
+  results: Results
+}
+
+/** None where nothing is kept. */
+function keptOf(engine: EngineName, overNetwork: boolean): Kept[] {
   if (!existsSync(pathOf(engine, 'json', overNetwork))) return []
-  const results = readResults(engine, overNetwork)
-  shown.push(...results.measured)
-  const title = `${engine}${overNetwork ? ', over a network' : ''}`
-  const chart = `![${title}, as bars](${basename(pathOf(engine, 'svg', overNetwork))})`
-  return [`### ${title}\n\n${chart}\n\n${pageOf(results)}`]
+  const chart = basename(pathOf(engine, 'svg', overNetwork))
+  return [
+    { title: `${engine}${overNetwork ? ', over a network' : ''}`, chart, results: readResults(engine, overNetwork) },
+  ]
 }

@@ -3,6 +3,7 @@
  * other percentiles are in the JSON beside the charts, and in the report that a run prints.
  */
 import { gradeOf, LIMITS } from '../targets'
+import { ageMark } from './faster'
 import type { Machine } from './machine'
 import { gradedRatios, type Line, type Measured, type Results } from './results'
 import { digits, table } from './table'
@@ -37,7 +38,8 @@ function rowOf(measured: Measured): string[] {
       (line) =>
         `${line.title.replace(/^recentn,? /, '').replace(/, insert, then trim$/, '')} ${figureOf(line, measured)}`,
     )
-  return [`\`${workload}\`, ${lowerIsBetter ? `${unit} (p99)` : unit}`, ...named, others.join('; ')]
+  const what = `\`${workload}\`, ${lowerIsBetter ? `${unit} (p99)` : unit}${ageMark(measured)}`
+  return [what, ...named, others.join('; ')]
 }
 
 function figureOf({ median, p50, p99, note }: Line, { lowerIsBetter, network }: Measured): string {

@@ -151,7 +151,7 @@ export async function removeItem(tx: Tx, policies: PolicyCache, group: string, i
   await applyPolicies(tx, policies, { ...locked, heads: new Map([[group, head]]) })
   const slots = (await occupantsOf(tx, group)).filter((item) => item.id === id).map(({ slot }) => slot)
   await deleteSlots(tx, group, slots)
-  await setForgetting(tx, head, locked.nowMs)
+  await setForgetting(tx, [head], locked.nowMs)
   head.version += 1n
   await saveHeads(tx, [head])
   return true

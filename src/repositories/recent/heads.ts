@@ -187,6 +187,14 @@ export async function deleteHeads(tx: Tx, groups: readonly string[]): Promise<vo
   }
 }
 
+export const raiseVersionsSql = ({ engine, tables }: Pick<Tx, 'engine' | 'tables'>, count: number) =>
+  `UPDATE ${tables.groups}${engine.useIndex('PRIMARY')} SET version = version + 1 WHERE group_key IN (${placeholders(count)})`
+
+/** Raises the versions of heads that this transaction has locked, where nothing else of them changes. */
+export async function raiseVersions(tx: Tx, groups: readonly string[]): Promise<void> {
+  for (const chunk of chunksOf(groups, CHUNK)) await tx.later(raiseVersionsSql(tx, chunk.length), chunk)
+}
+
 /** Writes heads that this transaction has locked. */
 export async function saveHeads(tx: Tx, heads: readonly Head[], updated: readonly string[] = MUTABLE): Promise<void> {
   const sorted = [...heads].sort((a, b) => compareNames(a.group, b.group))

@@ -129,6 +129,11 @@ export class MemberWindows {
   }
 }
 
+/** The place of a row that selects all three as text or numbers. */
+export function placeIn({ created_at_ms, group_key, id }: Row): IndexPlace {
+  return { createdAtMs: Number(created_at_ms), group: group_key as string, id: BigInt(id as string) }
+}
+
 function cursorOf({ createdAtMs, group, id }: IndexPlace): string {
   return Buffer.from(JSON.stringify([createdAtMs, group, String(id)]), 'utf8').toString('base64url')
 }

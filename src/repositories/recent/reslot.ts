@@ -132,10 +132,27 @@ export async function setSweep(
 ): Promise<void> {
   head.ttlSeconds = ttlSeconds
   head.forgetEmptySeconds = forgetEmptySeconds
-  head.sweepAtMs = nextSweep(await occupantsOf(tx, head.group), head, nowMs)
+  await setSweeps(tx, [head], nowMs)
 }
 
-/** Items have left the group, and it may be empty now: every removal that can empty a group ends with it. */
-export async function setForgetting(tx: Tx, head: Head, nowMs: number): Promise<void> {
-  if (head.forgetEmptySeconds !== null) await setSweep(tx, head, head, nowMs)
+/** Items have left the groups, and some may be empty now: every removal that can empty a group ends with it. */
+export async function setForgetting(tx: Tx, heads: readonly Head[], nowMs: number): Promise<void> {
+  const forgetful = heads.filter(({ forgetEmptySeconds }) => forgetEmptySeconds !== null)
+  for (const chunk of chunksOf(forgetful, CHUNK)) await setSweeps(tx, chunk, nowMs)
+}
+
+export const selectOldestSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
+  `SELECT i.group_key AS group_key, MIN(i.created_at_ms) AS oldest_ms FROM ${tx.tables.items} i${tx.engine.useIndex('PRIMARY')} ` +
+  `WHERE i.group_key IN (${placeholders(groups)}) GROUP BY i.group_key${tx.engine.forUpdate}`
+
+async function setSweeps(tx: Tx, heads: readonly Head[], nowMs: number): Promise<void> {
+  const rows = await tx.rows(
+    selectOldestSql(tx, heads.length),
+    heads.map(({ group }) => group),
+  )
+  const oldest = new Map(rows.map((row) => [row.group_key as string, { createdAtMs: Number(row.oldest_ms) }]))
+  for (const head of heads) {
+    const item = oldest.get(head.group)
+    head.sweepAtMs = nextSweep(item ? [item] : [], head, nowMs)
+  }
 }

@@ -1,6 +1,7 @@
 import type { Store } from '../../../src/index'
+import { sweepGroups } from '../../support/opened'
 import { type Context, idsOf, membersOf, rowsOf } from '../context'
-import { afterFirst } from '../statements'
+import { afterFirst, watch } from '../statements'
 
 /** Erasing a member while another process moves the member's items, or pushes them out. */
 export function describeErasureRaces(context: Context): void {
@@ -65,6 +66,58 @@ export function describeErasureRaces(context: Context): void {
       expect(await store.groups.eraseMember(member)).toEqual({ deleted: 0 })
       const recent = await groups().recent(group)
       expect([idsOf(recent), recent.tag]).toEqual([[3n, 2n], tag])
+    })
+
+    it('is whole in each group, whichever statement fails, and a second call ends it', async () => {
+      const [prefix, member] = [context.unique('p'), context.unique('m')]
+      const names = Array.from({ length: 8 }, (_, n) => `${prefix}${n}`)
+      await groups().put(names[0] as string, { forgetEmptySeconds: 1000 })
+      const store = await context.open()
+      let left = Number.POSITIVE_INFINITY
+      watch(store, async (_, run) => {
+        if (left-- === 0) throw new Error('cut off')
+        return run()
+      })
+      const states = async () => {
+        const pages = await groups().recentMany(names)
+        return pages.map((page) => ({ isThere: membersOf(page).includes(member), tag: page.tag }))
+      }
+      let failed = 0
+      for (let at = 0, isDone = false; !isDone; at++) {
+        await groups().appendMany(
+          names.flatMap((group) => [
+            { group, member: 'o' },
+            { group, member },
+          ]),
+        )
+        const before = await states()
+        left = at
+        const outcome = await store.groups.eraseMember(member).catch((error: Error) => error)
+        left = Number.POSITIVE_INFINITY
+        isDone = !(outcome instanceof Error)
+        const after = await states()
+        for (const [n, { isThere, tag }] of after.entries()) expect(isThere).toBe(tag === before[n]?.tag)
+        if (isDone) break
+        failed++
+        const { deleted } = await store.groups.eraseMember(member)
+        expect(deleted).toBe(after.filter(({ isThere }) => isThere).length)
+        expect((await states()).some(({ isThere }) => isThere)).toBe(false)
+      }
+      expect(failed).toBeGreaterThanOrEqual(5)
+    })
+
+    it('has groups forgotten that it has emptied, and no others', async () => {
+      const [prefix, member] = [context.unique('p'), context.unique('m')]
+      const names = Array.from({ length: 6 }, (_, n) => `${prefix}${n}`)
+      context.afterwards(() => context.store.policies.drop(prefix))
+      await context.store.policies.put(prefix, { capacity: 10, mode: 'history', forgetEmptySeconds: 100 })
+      await groups().appendMany(names.slice(0, 3).map((group) => ({ group, member: 'o' })))
+      await groups().appendMany(names.map((group) => ({ group, member })))
+      expect(await groups().eraseMember(member, { prefix })).toEqual({ deleted: 6 })
+      context.clock.offsetMs += 110_000
+      await sweepGroups(context.store)
+      const { groups: listed } = await groups().list({ prefix })
+      expect(listed.map(({ group }) => group)).toEqual(names.slice(0, 3))
     })
   })
 }

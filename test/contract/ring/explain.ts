@@ -7,7 +7,7 @@ import { mysqlEngine } from '../../../src/database/mysql/mysql-engine'
 import { sqliteEngine } from '../../../src/database/sqlite/sqlite-engine'
 import { tablesOf } from '../../../src/database/tables'
 import { selectTakenSql } from '../../../src/repositories/recent/batch-heads'
-import { deleteErasedSql, selectErasableSql, selectErasedSql } from '../../../src/repositories/recent/erasure'
+import { deleteErasedSql, selectErasableSql } from '../../../src/repositories/recent/erasure'
 import { selectDueSql } from '../../../src/repositories/recent/expiry'
 import { selectItemSql } from '../../../src/repositories/recent/item'
 import { MEDIUM, NEWEST, SMALL, WHOLE } from '../../../src/repositories/recent/layouts'
@@ -217,10 +217,8 @@ function describeServerPlans(context: Context): void {
       const found = await runner.query(sql, parameters)
       const groups = reader.engine.values([found.map((row: { group_key: string }) => row.group_key)])
       const among = [`${prefix}rare`, found[0].created_at_ms, found.at(-1).created_at_ms, ...groups.parameters]
-      for (const erasing of [selectErasedSql(reader, groups.sql), deleteErasedSql(reader, groups.sql)]) {
-        expect((await plan(erasing, among)).get('i')).toMatchObject({ type: 'range', key: 'recentn_items_member' })
-      }
-      expect(await rowsTouched(selectErasedSql(reader, groups.sql), among)).toBeLessThanOrEqual(3 + 3)
+      const erasing = deleteErasedSql(reader, groups.sql)
+      expect((await plan(erasing, among)).get('i')).toMatchObject({ type: 'range', key: 'recentn_items_member' })
     })
 
     it('the sweeper: along recentn_groups_sweep, which only groups that expire are in', async () => {
@@ -281,11 +279,8 @@ function describeSqlitePlans(context: Context): void {
       const erasure = await plan(selectErasableSql(sqlite, false), ['m', 1, 64])
       expect(erasure).toMatch(/recentn_items_member \(member=\? AND created_at_ms<\?\)/)
       expect(erasure).not.toMatch(/TEMP B-TREE/)
-      for (const erasing of [selectErasedSql(sqlite, "('a', 'b')"), deleteErasedSql(sqlite, "('a', 'b')")]) {
-        const range =
-          /SEARCH i USING (COVERING )?INDEX recentn_items_member \(member=\? AND created_at_ms>\? AND created_at_ms<\?\)/
-        expect(await plan(erasing, ['m', 1, 2])).toMatch(range)
-      }
+      const range = /SEARCH i USING INDEX recentn_items_member \(member=\? AND created_at_ms>\? AND created_at_ms<\?\)/
+      expect(await plan(deleteErasedSql(sqlite, "('a', 'b')"), ['m', 1, 2])).toMatch(range)
       const sweep = await plan(selectDueSql(sqlite), [100])
       expect(sweep).toMatch(/recentn_groups_sweep \(sweep_at_ms<\?\)/)
     })

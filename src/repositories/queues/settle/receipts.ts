@@ -19,33 +19,34 @@ export interface Receipt {
 }
 
 const HANDLE_BYTES = 28
-const HANDLE = /^[A-Za-z0-9_-]{38}$/
+/** Four bits of the last character are unused: zeros. */
+const HANDLE = /^[A-Za-z0-9_-]{37}[AQgw]$/
+/** The bytes of the handle at hand: a Buffer for each, and its own reading of numbers, took twice the time. */
+const bytes = Buffer.alloc(HANDLE_BYTES)
+const numbers = new DataView(bytes.buffer, bytes.byteOffset, HANDLE_BYTES)
 
 /**
  * The message's id and the secret of the claim: 128 bits that the database draws for each message and claim. The checksum
  * tells a stale handle from one that was garbled, or belongs to another queue; it protects nothing.
  */
 export function handleOf(queueId: bigint, id: bigint, receipt: string): string {
-  const bytes = Buffer.allocUnsafe(HANDLE_BYTES)
-  bytes.writeBigUInt64BE(id, 0)
+  numbers.setBigUint64(0, id)
   bytes.write(receipt, 8, 16, 'hex')
-  bytes.writeUInt32BE(checkOf(queueId, bytes), 24)
+  numbers.setUint32(24, checkOf(queueId))
   return bytes.toString('base64url')
 }
 
 export function receiptOf(queueId: bigint, handle: unknown): Receipt | null {
   if (typeof handle !== 'string' || !HANDLE.test(handle)) return null
-  const bytes = Buffer.from(handle, 'base64url')
-  if (bytes.length !== HANDLE_BYTES || bytes.readUInt32BE(24) !== checkOf(queueId, bytes)) return null
+  bytes.write(handle, 'base64url')
+  if (numbers.getUint32(24) !== checkOf(queueId)) return null
   const receipt = bytes.toString('hex', 8, 24).toUpperCase()
-  // Four bits of the last character are unused; handles have them as zeros.
-  if (receipt === NO_RECEIPT || bytes.toString('base64url') !== handle) return null
-  const id = bytes.readBigUInt64BE(0)
-  return id > MAX_ID ? null : { id, receipt }
+  const id = numbers.getBigUint64(0)
+  return receipt === NO_RECEIPT || id > MAX_ID ? null : { id, receipt }
 }
 
 /** FNV-1a. */
-function checkOf(queueId: bigint, bytes: Buffer): number {
+function checkOf(queueId: bigint): number {
   let hash = 0x811c9dc5 ^ Number(BigInt.asUintN(32, queueId))
   for (let index = 0; index < HANDLE_BYTES - 4; index++) hash = Math.imul(hash ^ (bytes[index] as number), 0x01000193)
   return hash >>> 0
