@@ -1,11 +1,11 @@
 /** A text of a caller in one of our small languages costs little to judge, whatever it is. Cron patterns: `ticks.test.ts`. */
 import fc from 'fast-check'
-import { afterPrefix } from '../src/database/engine'
 import { CURSOR } from '../src/fields/feeds'
 import { unknownDetail } from '../src/fields/field'
 import { partsOf } from '../src/fields/keys'
 import { ID, NAME, POSITION, PREFIX, TABLE_PREFIX, TIME } from '../src/fields/rules'
 import { timeZoneFault } from '../src/fields/ticks'
+import { afterPrefix } from '../src/repositories/name-range'
 import { receiptOf } from '../src/repositories/queues/settle/receipts'
 import { stopwatch } from './support/timing'
 

@@ -5,7 +5,6 @@
  * Invariant: a listener runs once, after the database has committed. It never runs after a rollback, nor when the
  * transaction went back to a savepoint that is older than the listener.
  */
-import type { QueryRunner } from 'typeorm'
 import { outside } from '../shared/platform'
 
 export type CommitListener = () => void
@@ -51,35 +50,4 @@ export class AfterCommit {
       for (const listener of listeners) listener()
     })
   }
-}
-
-const followed = new WeakMap<QueryRunner, AfterCommit>()
-
-/**
- * The listeners of the transaction that a caller has begun on this runner. Its end is seen in the statements that pass
- * through `runner.query`, as those of TypeORM's own `commitTransaction` do. It is not seen where the transaction ends
- * without such a statement: by the driver's own connection, by DDL that commits implicitly, in a stored procedure. Then
- * no listener runs, and what they would have woken finds the news by looking.
- */
-export function afterCommitOf(runner: QueryRunner): AfterCommit {
-  const known = followed.get(runner)
-  if (known) return known
-  const listeners = new AfterCommit()
-  const own = Object.hasOwn(runner, 'query') ? runner.query : null
-  const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
-  const following = async (sql: string, ...rest: unknown[]) => {
-    const result = await query(sql, ...rest)
-    if (listeners.ended(sql)) end()
-    return result
-  }
-  const end = () => {
-    followed.delete(runner)
-    // Where somebody else has wrapped ours it stays, and passes everything through.
-    if (runner.query !== following) return
-    if (own) runner.query = own
-    else delete (runner as Partial<QueryRunner>).query
-  }
-  runner.query = following as QueryRunner['query']
-  followed.set(runner, listeners)
-  return listeners
 }

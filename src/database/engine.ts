@@ -204,11 +204,10 @@ export interface Tx extends Statements {
    * next statement or the commit, which then reports its error: not for a statement whose error the caller handles.
    */
   later(sql: string, parameters?: StatementValues): Promise<void>
-  /**
-   * Runs the listener once this transaction has committed, and never after a rollback (`after-commit.ts` says which
-   * commits of a caller's own transaction are seen).
-   */
+  /** Runs the listener once this transaction has committed, and never after a rollback (`after-commit.ts`). */
   afterCommit(listener: () => void): void
+  /** The same transaction, for a part of it: statements are refused once the part has ended. */
+  part(isOpen: () => boolean): Tx
 }
 
 export interface WriteOptions {
@@ -231,9 +230,9 @@ export interface Session {
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   /**
-   * Runs statements that each commit by themselves, so that none keeps a lock while this process does something else.
-   * With only one connection they run in one transaction, and inside a caller's transaction in that. `work` runs again
-   * as a whole after a deadlock or a lost connection: it must be able to see what its first statement did.
+   * Runs statements that each commit by themselves, so that none keeps a lock while this process does something else. With only
+   * one connection they run in one transaction, and inside a caller's transaction in that. `work` runs again as a whole after a
+   * deadlock or a lost connection: it must be able to see what its first statement did.
    */
   separately<T>(work: (statements: Statements) => Promise<T>, options?: { retryMs?: number | undefined }): Promise<T>
   /** Runs the listener once what the session has written is committed: outside of a transaction at once. */
@@ -270,15 +269,3 @@ export function sortNames(names: string[]): string[] {
 }
 
 const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff
-
-/** The first name after every name that starts with `prefix`, in byte order; null when there is none. */
-export function afterPrefix(prefix: string): string | null {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) as number)
-  for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    if (last === 0x10ffff) continue
-    // U+D800 to U+DFFF are not characters.
-    const next = last === 0xd7ff ? 0xe000 : last + 1
-    return String.fromCodePoint(...points, next)
-  }
-  return null
-}

@@ -1,61 +1,39 @@
 /**
- * Knows the transactions that the running code is inside of, by its asynchronous context. A call that waits for a
- * connection while the code around it holds one may wait for itself: it is refused at once.
+ * Knows the transactions that the running code is inside of. A call that waits for a connection while the code around it holds
+ * one may wait for itself: it is refused at once, unless the store joins such transactions (`store/joining.ts`).
  *
- * It knows `store.transaction`, and the callbacks of `transaction` of a DataSource and of its manager. A transaction
+ * It knows `store.transaction`, and the callbacks of `transaction` of a DataSource and of its managers. A transaction
  * that a query runner begins has no callback, so nothing shows which code belongs to it: `AsyncLocalStorage` could only
  * mark everything that its caller does from then on. A call inside such a transaction ends by the timeout
  * (`bounded-pool.ts`).
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { DataSource, EntityManager } from 'typeorm'
 import { RecentnError } from '../shared/errors'
+import { type CodeScope, innermost, inScope, isIn } from '../shared/scopes'
 
 /** What to do about a store call inside a transaction. */
 export const USE_WITHIN =
-  'inside dataSource.transaction(…) call store.within(manager) in place of the store, and inside store.transaction(…) use the tx that is passed in'
+  "inside dataSource.transaction(…) call store.within(manager) in place of the store, and inside store.transaction(…) use the tx that is passed in, or open the store with join: 'ambient'"
 
-export interface Holder {
-  /** The source of the transaction's connection: a DataSource, or the gate of a SQLite connection. */
-  source: object
-  isOpen: boolean
-  outer: Holder | undefined
-}
-
-/** The transaction that the running code is inside of. */
-export const holding = new AsyncLocalStorage<Holder>()
-
-/** True for code inside a transaction on this source: its calls of the store must not wait. */
-export function isInside(source: object): boolean {
-  for (let holder = holding.getStore(); holder; holder = holder.outer) {
-    if (holder.isOpen && holder.source === source) return true
-  }
-  return false
-}
+/** What a call inside of the transaction needs to take part in it. The scope's owner is the source of its connection. */
+export type Joinable = CodeScope<{ readonly manager: EntityManager }>
 
 const WAITS_FOR_ITSELF = `An operation of the store was called inside an open transaction of its own database, where it could wait for itself: ${USE_WITHIN}`
 
-/** Throws `misuse` inside a transaction on this source. */
+/** Throws `misuse` inside a transaction on this source: a DataSource, or the gate of a SQLite connection. */
 export function requireOutside(source: object, why = WAITS_FOR_ITSELF): void {
-  if (isInside(source)) throw new RecentnError('misuse', why)
+  if (isIn(source)) throw new RecentnError('misuse', why)
 }
 
-/** A transaction that begins here: code under `holding.run(holder, …)` is inside it until `isOpen` is false. */
-export function newHolder(source: object): Holder {
-  let outer = holding.getStore()
-  // Drops ended transactions, so that a chain of transactions that each begin the next one does not grow.
-  while (outer && !outer.isOpen) outer = outer.outer
-  return { source, isOpen: true, outer }
+/** The transaction on this source that the running code belongs to; null where there is none. Throws `closed` if it has ended. */
+export function transactionAround(source: object): Joinable | null {
+  const scope = innermost(source) as Joinable | null
+  if (scope?.isOpen === false) throw new RecentnError('closed', ENDED)
+  return scope
 }
 
-async function runInside<T>(source: object, work: () => Promise<T>): Promise<T> {
-  const holder = newHolder(source)
-  try {
-    return await holding.run(holder, work)
-  } finally {
-    holder.isOpen = false // what `work` left running is outside of the transaction now
-  }
-}
+const ENDED =
+  'The transaction in which this call was begun has ended: await every call inside of the transaction that it belongs to'
 
 type Transact = EntityManager['transaction']
 
@@ -73,7 +51,7 @@ const seen = new WeakMap<EntityManager, Seen>()
  * Makes code in the callbacks of the DataSource's `transaction` count as inside, until the returned function is called.
  */
 export function seeTransactions({ manager }: DataSource, source: object): () => void {
-  const known = seen.get(manager) ?? wrap(manager)
+  const known = seen.get(manager) ?? wrap(manager, new Map())
   const { stores } = known
   stores.set(source, (stores.get(source) ?? 0) + 1)
   let isDone = false
@@ -90,15 +68,20 @@ export function seeTransactions({ manager }: DataSource, source: object): () => 
   }
 }
 
-function wrap(manager: EntityManager): Seen {
+function wrap(manager: EntityManager, stores: Seen['stores']): Seen {
   const own = Object.hasOwn(manager, 'transaction') ? manager.transaction : null
-  const stores: Seen['stores'] = new Map()
   const wrapper = (...parameters: unknown[]) => {
     const at = typeof parameters[0] === 'function' ? 0 : 1
     const work = parameters[at] as (manager: EntityManager) => Promise<unknown>
     const given = [...parameters]
     // The commit and its listeners count as outside, because the connection is about to be free.
-    if (typeof work === 'function') given[at] = (inner: EntityManager) => runInsideAll([...stores.keys()], work, inner)
+    if (typeof work === 'function') {
+      given[at] = (inner: EntityManager) => {
+        // For transactions inside of it, each of which ends by itself.
+        if (!seen.has(inner)) wrap(inner, stores)
+        return runInsideAll([...stores.keys()], work, inner)
+      }
+    }
     // Looked up with each call, because libraries of the user's may wrap the class's method later.
     const original: (...given: never[]) => unknown = own ?? Object.getPrototypeOf(manager).transaction
     return original.apply(manager, given as never[])
@@ -119,5 +102,5 @@ async function runInsideAll<T>(
   manager: EntityManager,
 ): Promise<T> {
   if (source === undefined) return work(manager)
-  return runInside(source, () => runInsideAll(others, work, manager))
+  return inScope(source, { manager }, () => runInsideAll(others, work, manager))
 }

@@ -1,13 +1,10 @@
 /**
- * Runs operations inside a transaction one after the other, each as a whole or not at all.
- *
- * A row lock does not keep a transaction from itself: two appends that run at once in one transaction would both read
- * the same last id. So the operations of one query runner wait for each other, whichever handle was called. An
- * operation that fails half-way is rolled back to a savepoint, so that a caller who catches the error and commits
- * stores nothing of it.
+ * Runs operations inside a transaction one after the other (`turns.ts`), each as a whole or not at all: an operation that fails
+ * half-way is rolled back to a savepoint, so that a caller who catches the error and commits stores nothing of it.
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../shared/errors'
+import { callersTransaction } from './attached/callers-transaction'
 import { RunnerConnection } from './attached/runner-connection'
 import type { Session, Tx } from './engine'
 import { locationOf } from './location'
@@ -15,30 +12,16 @@ import { ownBehind } from './mysql/mysql-connection'
 import { requireSettings } from './mysql/session-settings'
 import { translated } from './retries'
 import { type Setting, txOn } from './statements'
+import { inTurn, inTurnsOfItsOwn } from './turns'
 
-const SAVEPOINT = 'recentn_operation'
+/** Runs operations inside one open transaction. */
+export interface TransactionSession extends Session {
+  /** Runs the work of a transaction inside of it, all of it or nothing. Other operations wait until it has ended. */
+  within<T>(work: (session: TransactionSession) => Promise<T>): Promise<T>
+}
 
 /** What follows a commit, outside of a transaction: nothing is left to be committed. */
 export const runAtOnce = async (listener: () => void): Promise<void> => listener()
-
-/** The last operation of each connection, by what runs its statements. */
-const lastOperations = new WeakMap<object, Promise<unknown>>()
-
-function inTurn<T>(source: object, work: () => Promise<T>): Promise<T> {
-  const before = lastOperations.get(source) ?? Promise.resolve()
-  const mine = before.then(work, work)
-  lastOperations.set(
-    source,
-    mine.catch(() => {}),
-  )
-  return mine
-}
-
-/** Resolves when no operation runs; undefined where none has. */
-export function settled(source: object): Promise<void> | undefined {
-  const last = lastOperations.get(source)
-  return last?.then(() => (lastOperations.get(source) === last ? undefined : settled(source)))
-}
 
 /**
  * A session of operations in the transaction `tx` of the connection `source`. `translate` turns the driver's errors into the caller's;
@@ -49,12 +32,22 @@ export function sessionIn(
   source: object,
   translate: (error: unknown) => unknown,
   check: () => Promise<void> = async () => {},
-): Session {
+  depth = 0,
+): TransactionSession {
   const rethrow = (error: unknown) => {
     throw translate(error)
   }
   const all = <T>(work: () => Promise<T>) => inTurn(source, () => check().then(work)).catch(rethrow)
-  const session: Session = {
+  const within = <T>(work: (session: TransactionSession) => Promise<T>) => {
+    let isOpen = true
+    const part = tx.part(() => isOpen)
+    const run = () => work(sessionIn(part, source, translate, check, depth + 1))
+    const ended = () => {
+      isOpen = false
+    }
+    return allOrNothing(tx, () => inTurnsOfItsOwn(source, run, ended), `recentn_transaction_${depth}`)
+  }
+  const session: TransactionSession = {
     tables: tx.tables,
     inTransaction: true,
     read: (work) => all(() => work(tx)),
@@ -63,20 +56,21 @@ export function sessionIn(
     // In its turn: not while another operation may go back to its savepoint.
     afterCommit: (listener) => all(async () => tx.afterCommit(listener)),
     whole: (work) => work(session),
+    within: (work) => all(() => within(work)),
   }
   return session
 }
 
-async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
-  await tx.run(`SAVEPOINT ${SAVEPOINT}`)
+async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>, savepoint = 'recentn_operation'): Promise<T> {
+  await tx.run(`SAVEPOINT ${savepoint}`)
   let result: T
   try {
     result = await work(tx)
     // What still waits of the operation is sent with this, and fails here, not in the next one.
-    await tx.run(`RELEASE SAVEPOINT ${SAVEPOINT}`)
+    await tx.run(`RELEASE SAVEPOINT ${savepoint}`)
   } catch (error) {
     // After a deadlock there is no savepoint any more; after a wait for a lock that was too long there may be.
-    if (tx.engine.failure(error) !== 'lost') await tx.run(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`).catch(() => {})
+    if (tx.engine.failure(error) !== 'lost') await tx.run(`ROLLBACK TO SAVEPOINT ${savepoint}`).catch(() => {})
     throw error
   }
   return result
@@ -85,15 +79,16 @@ async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T>
 const OTHERS = '; for the transaction of another library use what recentn/adapters has for it'
 
 /** A session inside a transaction of the caller's. Nothing is retried: it throws `conflict`. */
-export function sessionWithin(transaction: EntityManager | QueryRunner, setting: Setting): Session {
+export function sessionWithin(transaction: EntityManager | QueryRunner, setting: Setting): TransactionSession {
   const given: Partial<QueryRunner & EntityManager> | null = transaction
   const runner = given?.startTransaction ? (transaction as QueryRunner) : given?.queryRunner
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', `The EntityManager or QueryRunner has no open transaction${OTHERS}`)
   }
   const connection = ownBehind(runner) ?? new RunnerConnection(runner)
+  const callers = callersTransaction(runner, connection.source)
   const tx = txOn(connection, setting, {
-    isOpen: () => runner.isTransactionActive,
+    isOpen: () => callers.isOpen && runner.isTransactionActive,
     listeners: () => connection.listeners,
   })
   const { engine } = setting

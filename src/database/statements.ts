@@ -41,9 +41,11 @@ class ConnectionStatements implements Statements {
   readonly separate: boolean
   readonly #connection: Connection
   readonly #reader: Reader
+  readonly #setting: Setting
   readonly #transaction: OpenTransaction | null
 
   constructor(connection: Connection, setting: Setting, transaction: OpenTransaction | null) {
+    this.#setting = setting
     this.engine = setting.engine
     this.tables = setting.tables
     this.gathers = connection.gathers
@@ -63,6 +65,11 @@ class ConnectionStatements implements Statements {
 
   afterCommit(listener: () => void): void {
     this.#transaction?.listeners().add(listener)
+  }
+
+  part(isOpen: () => boolean): Tx {
+    const whole = this.#transaction as OpenTransaction
+    return txOn(this.#connection, this.#setting, { ...whole, isOpen: () => isOpen() && whole.isOpen() })
   }
 
   /** Bound: some functions take it out of the object. */

@@ -9,6 +9,7 @@
 import type { DataSource } from 'typeorm'
 import { RecentnError } from '../shared/errors'
 import { performance } from '../shared/platform'
+import { inScope } from '../shared/scopes'
 import { InFlight } from '../shared/settle-batch'
 import { AfterCommit } from './after-commit'
 import { BoundedPool } from './bounded-pool'
@@ -16,19 +17,20 @@ import type { HeldConnection, Opened } from './connection'
 import { CutOff, isRefusedCommit, type LostCommit, settledCommit } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
-import { holding, newHolder, requireOutside } from './inside'
+import { type Joinable, requireOutside, transactionAround } from './inside'
 import { locationOf } from './location'
 import { catchUp } from './mysql/cluster'
 import { separateOn } from './mysql/own-transactions'
 import { requireSettings } from './mysql/session-settings'
 import type { SkipLockedCheck } from './mysql/skip-locked'
 import { hasFailedEarlier } from './not-run'
-import { runAtOnce, sessionIn, settled } from './operations'
+import { runAtOnce, sessionIn, type TransactionSession } from './operations'
 import { type RetryRules, Trail, tried } from './retries'
 import type { Gate } from './sqlite/gate'
 import { readerOn, type Setting, txOn } from './statements'
 import type { Tables } from './tables'
 import { commit, Life, rollBack } from './transaction-guard'
+import { settled } from './turns'
 
 export interface DatabaseOptions extends Setting {
   dataSource: DataSource
@@ -43,7 +45,7 @@ export interface DatabaseOptions extends Setting {
   skipLocked?: SkipLockedCheck
 }
 
-type TransactionWork<T> = (tx: Tx, session: Session) => Promise<T>
+type TransactionWork<T> = (tx: Tx, session: TransactionSession) => Promise<T>
 type StatementsWork<T> = (statements: Statements) => Promise<T>
 type RetriedWrite = WriteOptions & { retries?: number | undefined }
 
@@ -82,18 +84,16 @@ export class Database implements Session {
   /** Throws `misuse` in code inside a transaction on this database: a call that waits there may wait for itself. */
   readonly requireOutside = (why?: string): void => requireOutside(this.#held, why)
 
+  /** The transaction of this database that the running code belongs to; null where there is none. Throws `closed` if it has ended. */
+  readonly around = (): Joinable | null => transactionAround(this.#held)
+
   /**
-   * Runs `work` so that its calls of this database outside of the transaction are refused. Only for work of a user's: the
+   * Runs `work` so that its calls of this database are known to be inside of the transaction. Only for work of a user's: the
    * store's own transactions call nothing but their statements, and until Node 24 a process that has once used an
    * `AsyncLocalStorage` makes every later promise more expensive.
    */
-  async inside<T>(work: () => Promise<T>): Promise<T> {
-    const holder = newHolder(this.#held)
-    try {
-      return await holding.run(holder, work)
-    } finally {
-      holder.isOpen = false // what `work` left running is outside of the transaction now
-    }
+  inside<T>(transaction: Joinable['given'], work: (scope: Joinable) => Promise<T>): Promise<T> {
+    return inScope(this.#held, transaction, work)
   }
 
   /** A connection, which its caller releases. Callers wait for SQLite's one connection with each statement, at the gate. */

@@ -2,7 +2,7 @@
 import type { Fault } from '../shared/errors'
 import { addFaults, type Field, faultsOf, optionRules, type Rule, type Rules, refuse } from './field'
 import { MAX_DELAY_SECONDS } from './queues'
-import { flag, MAX_CAPACITY, MAX_TTL_SECONDS, SIGNAL, TABLE_PREFIX, text, whole } from './rules'
+import { flag, MAX_CAPACITY, MAX_TTL_SECONDS, oneOf, SIGNAL, TABLE_PREFIX, text, whole } from './rules'
 
 /** Most commits of appends that run at once. */
 const MAX_LANES = 16
@@ -36,6 +36,7 @@ export const storeOptions = {
   publish: aBoolean,
   tick: aBoolean,
   feeds: anObject,
+  join: oneOf(['ambient']),
   connectionTimeoutSeconds: fraction(0.001, 600),
   statementTimeoutSeconds: whole(1, 86_400),
   clockOffsetMs: aFunction,

@@ -175,7 +175,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     means:
       'The call would wait for itself, or for something that is missing. Examples are a store call inside a transaction of ' +
       'its database, `once()` or `stop()` inside a handler, and `drain` of a queue without a worker. Nothing was stored.',
-    fix: 'Change the program: no retry helps. Inside a transaction, use the operations that it was given.',
+    fix: "Change the program: no retry helps. Inside a transaction, use the operations that it was given, or `join: 'ambient'`.",
   },
   internal: {
     means: 'Something failed inside the server. The answer does not say what; the log of the server does.',

@@ -1,5 +1,5 @@
 /** The part of a list that is asked for: names after one, and those that begin with a prefix. Bytes decide, as in indexes. */
-import { afterPrefix, type Reader } from '../database/engine'
+import type { Reader } from '../database/engine'
 import type { NamedKind } from '../fields/options'
 
 const NAME_COLUMNS: Readonly<Record<NamedKind, string>> = {
@@ -41,4 +41,16 @@ export function nameRange(column: string, after: string, prefix: string): { wher
     }
   }
   return { where: conditions.join(' AND '), parameters }
+}
+
+/** The first name after every name that starts with `prefix`, in byte order; null when there is none. */
+export function afterPrefix(prefix: string): string | null {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) as number)
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    if (last === 0x10ffff) continue
+    // U+D800 to U+DFFF are not characters.
+    const next = last === 0xd7ff ? 0xe000 : last + 1
+    return String.fromCodePoint(...points, next)
+  }
+  return null
 }

@@ -3,11 +3,13 @@
  * turn on later, replace the globals: a store that went by those would never get its turn. They are named like the
  * globals, so that a module imports them and nothing else changes in it.
  */
-import { AsyncResource } from 'node:async_hooks'
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { performance as processClock } from 'node:perf_hooks'
 import * as timers from 'node:timers'
 import * as timersPromises from 'node:timers/promises'
 import type { Clock } from './backoff'
+
+export { AsyncLocalStorage }
 
 /** Replaced only by tests of recentn itself. */
 export const real = { setTimeout: timers.setTimeout }

@@ -6,6 +6,7 @@ import { joined, type QueryTransaction } from '../database/attached/query-transa
 import { connectionUse, poolSizeOf } from '../database/connection-use'
 import type { Engine, Session } from '../database/engine'
 import { ping } from '../database/mysql/cluster'
+import type { Setting } from '../database/statements'
 import type { Database } from '../database/transaction'
 import { describeTable } from '../database/user-tables/table'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
@@ -32,11 +33,12 @@ import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
-import { checkedTransaction, type Report, reporter, withManager } from './options'
+import { type Report, reporter } from './options'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
 import { type OpenQueues, openQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
+import { Transactions } from './transactions'
 import type { Store, StoreOptions, Transaction, TransactionOptions } from './types'
 import { WorkCounts } from './work-counts'
 
@@ -53,7 +55,7 @@ export class BoundStore implements InnerStore {
   readonly queues: Store['queues']
   readonly schedules: Store['schedules']
   readonly feeds: Store['feeds']
-  readonly sequences: SequenceRepository
+  readonly sequences: Store['sequences']
   readonly keys: KnownKeys
   readonly dataSource: DataSource
   readonly location: string
@@ -76,6 +78,8 @@ export class BoundStore implements InnerStore {
   readonly #sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   readonly #report: Report
   readonly #sweepers: readonly Loop[]
+  readonly #setting: Setting
+  readonly #transactions: Transactions
   #closing: Promise<void> | null = null
 
   constructor(base: Base, options: StoreOptions) {
@@ -91,12 +95,20 @@ export class BoundStore implements InnerStore {
     this.location = database.location
     this.#sharedPoll = new SharedPoll({ ask: (questions) => database.read((reader) => answersTo(reader, questions)) })
     this.opened = this.#open()
-    this.groups = this.opened.groups.groups
-    this.policies = this.opened.groups.policies
-    this.queues = this.opened.queues.queues
-    this.schedules = this.opened.queues.schedules
-    this.feeds = this.opened.feeds.feeds
-    this.sequences = new SequenceRepository(database)
+    this.#setting = { engine: this.#engine, tables: database.tables, clockOffsetMs: options.clockOffsetMs }
+    this.#transactions = new Transactions({
+      database,
+      setting: this.#setting,
+      joins: options.join === 'ambient',
+      operationsOn: (session) => this.#within(session),
+    })
+    const { groups, queues, feeds } = this.opened
+    this.groups = this.#transactions.on('groups', groups.groups)
+    this.policies = this.#transactions.on('policies', groups.policies)
+    this.queues = this.#transactions.on('queues', queues.queues)
+    this.schedules = this.#transactions.on('schedules', queues.schedules)
+    this.feeds = this.#transactions.on('feeds', feeds.feeds)
+    this.sequences = this.#transactions.on('sequences', new SequenceRepository(database))
     this.keys = new KnownKeys(new KeyRepository(database))
     this.#sweepers =
       options.sweep === false ? [] : startSweepers(this.opened, this.#sharedPoll, this.#work, this.#report)
@@ -161,12 +173,8 @@ export class BoundStore implements InnerStore {
   readonly group: Store['group'] = (name) => groupHandle(this.groups, name, ' watch')
   readonly feed: Store['feed'] = (name, options) => feedHandleOn(this.feeds, name, options)
 
-  async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const { retries = 10, run } = checkedTransaction(work, options)
-    const { database } = this.#base
-    return database.write((tx, session) => database.inside(async () => run(withManager(this.#within(session), tx))), {
-      retries,
-    })
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#transactions.run(work, options)
   }
 
   poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller {
@@ -176,9 +184,7 @@ export class BoundStore implements InnerStore {
   within(transaction: EntityManager | QueryRunner): Transaction
   within(transaction: QueryTransaction): Omit<Transaction, 'manager'>
   within(transaction: EntityManager | QueryRunner | QueryTransaction): Omit<Transaction, 'manager'> {
-    const { tables } = this.#base.database
-    const setting = { engine: this.#engine, tables, clockOffsetMs: this.#options.clockOffsetMs }
-    const { session, ...own } = joined(transaction, setting, this.location)
+    const { session, ...own } = joined(transaction, this.#setting, this.location)
     return { ...this.#within(session), ...own }
   }
 
@@ -211,6 +217,7 @@ export class BoundStore implements InnerStore {
   }
 
   async #close(): Promise<void> {
+    this.#transactions.isClosed = true
     // Both at once: nothing new is taken, however long a sweep still runs.
     await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#sharedPoll.stop(), this.#closeOperations()])
     await this.#base.database.drain()

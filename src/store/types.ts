@@ -66,6 +66,13 @@ export interface StoreOptions {
       }
     | undefined
   /**
+   * `ambient`: inside the callback of the DataSource's `transaction` (or a method that `@Transactional()` of typeorm-transactional
+   * or nestjs-cls wraps) and of `store.transaction`, calls of the store take part in that transaction, as those of `tx` do.
+   * Calls that `tx` does not have are refused there with `misuse`. What `work`, `consume`, `poll` and `watch` start stays
+   * outside. Default: all calls inside are refused.
+   */
+  join?: 'ambient' | undefined
+  /**
    * Seconds that a call waits for a database connection, 0.001 to 600. Default: 10. Then it is refused with
    * `overloaded`: all connections of the pool, or SQLite's only one, are in use.
    */
@@ -252,7 +259,8 @@ export interface Store {
   readonly location: string
   /**
    * One transaction; `work` may run again after a deadlock, as a whole. Inside it use the `tx` that it is given: calls of
-   * the store itself are refused with `misuse`. Throws `invalid_input`, and what `work` throws.
+   * the store itself are refused with `misuse`, or take part in it (`join: 'ambient'`). With that option a transaction inside
+   * of another is a savepoint of it, and never retried. Throws `invalid_input`, and what `work` throws.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** The same inside an open transaction of TypeORM's, or of what `recentn/adapters` takes. Never retried: throws `conflict`. */

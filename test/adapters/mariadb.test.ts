@@ -1,3 +1,5 @@
 import { describeLibraries } from './support/suite'
+import { describeSurroundings } from './support/transactional'
 
 describeLibraries('mariadb')
+describeSurroundings('mariadb')

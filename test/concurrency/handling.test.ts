@@ -1,6 +1,6 @@
 /** The memory that a process keeps for handlers that have ended. */
 import { openStore } from '../../src'
-import { handling, isHandling } from '../../src/kit/reentrancy'
+import { inScope, isIn } from '../../src/shared/scopes'
 
 /** The load of every promise, and its cost, until Node 24: a value of each `AsyncLocalStorage` that was ever used. */
 const carried = () => Object.getOwnPropertySymbols(Promise.resolve()).length
@@ -38,14 +38,14 @@ test('a process that has had many pollers and consumers is as fast as with the f
 
 test('code is in the handlers around it that have not ended, and in no other', async () => {
   const [outer, inner, other] = [{ name: 'outer' }, { name: 'inner' }, { name: 'other' }]
-  const seen = () => [outer, inner, other].filter(isHandling).map(({ name }) => name)
+  const seen = () => [outer, inner, other].filter(isIn).map(({ name }) => name)
   let left: Promise<string[]> | undefined
   let end = () => {}
   const ended = new Promise<void>((resolve) => {
     end = resolve
   })
-  await handling(outer, async () => {
-    await handling(inner, async () => {
+  await inScope(outer, undefined, async () => {
+    await inScope(inner, undefined, async () => {
       await new Promise(setImmediate)
       expect(seen()).toEqual(['outer', 'inner'])
       left = ended.then(seen)
@@ -53,8 +53,8 @@ test('code is in the handlers around it that have not ended, and in no other', a
     expect(seen()).toEqual(['outer'])
     end()
     expect(await left).toEqual(['outer'])
-    await expect(handling(inner, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
-    expect(await handling(other, () => 7)).toBe(7)
+    await expect(inScope(inner, undefined, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
+    expect(await inScope(other, undefined, () => 7)).toBe(7)
     left = new Promise<void>((resolve) => setTimeout(resolve, 20)).then(seen)
   })
   expect(await left).toEqual([])

@@ -8,7 +8,7 @@
  */
 import type { EntityManager, QueryResult, QueryRunner } from 'typeorm'
 import { clearTimeout, performance, setTimeout } from '../../shared/platform'
-import { type AfterCommit, afterCommitOf } from '../after-commit'
+import type { AfterCommit } from '../after-commit'
 import type {
   BeginOptions,
   Done,
@@ -20,6 +20,7 @@ import type {
 } from '../connection'
 import { type Parameter, type Row, RowParameters, type StatementAnswer, type StatementValues } from '../engine'
 import { endOf, OverLimit } from '../mysql/statement-limit'
+import { callersTransaction } from './callers-transaction'
 import { behind, givenTo, viewOf } from './driver-view'
 
 /** What begins and ends transactions is quick, whoever sends it. */
@@ -85,7 +86,7 @@ export class RunnerConnection implements HeldConnection {
 
   /** What follows the commit of a transaction that the runner's user has begun. */
   get listeners(): AfterCommit {
-    return this.#turns?.listeners ?? afterCommitOf(this.#runner)
+    return this.#turns?.listeners ?? callersTransaction(this.#runner, this.source).listeners
   }
 
   get manager(): EntityManager {

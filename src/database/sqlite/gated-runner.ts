@@ -7,6 +7,7 @@
  */
 import { type DataSource, QueryFailedError, type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
+import { TRANSACTION_ENDS } from '../attached/callers-transaction'
 import type { FollowedRunner } from '../attached/runner-connection'
 import type { Opened } from '../connection'
 import { RowParameters } from '../engine'
@@ -32,7 +33,8 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements FollowedRunne
   /** True where somebody listens to the events of TypeORM's runner, or asked it for more than statements. */
   get #isFollowed(): boolean {
     const { subscribers, options } = this.connection
-    return subscribers.length > 0 || options.maxQueryExecutionTime !== undefined || options.isolationLevel !== undefined
+    const isHeard = subscribers.some((one) => one !== TRANSACTION_ENDS)
+    return isHeard || options.maxQueryExecutionTime !== undefined || options.isolationLevel !== undefined
   }
 
   /**

@@ -4,7 +4,6 @@ import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/fiel
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, option } from '../../fields/options'
 import { FORM, nameFaults, oneOf, PAGE_LIMIT, SIGNAL } from '../../fields/rules'
 import { Loop } from '../../kit/loop'
-import { handling, isHandling } from '../../kit/reentrancy'
 import { ConsumerLoop, type ConsumeSource, isExpired, storedCursor } from '../../shared/consumer'
 import type { Faults } from '../../shared/faults'
 import type { Feeds, ValueOptions } from '../../shared/feed-types'
@@ -12,6 +11,7 @@ import type { ConsumeHandler, ConsumeHandlingOptions } from '../../shared/handli
 import { outside } from '../../shared/platform'
 import type { StopOptions } from '../../shared/running'
 import { schemaFault } from '../../shared/schema'
+import { inScope, isIn } from '../../shared/scopes'
 import type { Form } from '../../shared/types'
 import { isClosed, SURROUNDINGS } from '../running'
 
@@ -106,13 +106,13 @@ export class StoreLoop extends ConsumerLoop {
     options: ConsumeOptions,
   ) {
     const { onExpired } = options
-    const handle: ConsumeHandler = (changes, context) => handling(this, () => handler(changes, context))
-    const inside = { ...options, onExpired: onExpired && (() => handling(this, onExpired)) }
+    const handle: ConsumeHandler = (changes, context) => inScope(this, undefined, () => handler(changes, context))
+    const inside = { ...options, onExpired: onExpired && (() => inScope(this, undefined, onExpired)) }
     super(source, names, handle, inside, { ...SURROUNDINGS, backoff: boundsOf(options.backoff) })
   }
 
   override async stop(options: StopOptions = {}): Promise<void> {
-    if (!isHandling(this)) return super.stop(options)
+    if (!isIn(this)) return super.stop(options)
     checkedStop(options)
     this.stopping.abort()
   }

@@ -6,7 +6,6 @@
  * running. A result is not recorded when the claim is not held any more: another poller has the row, or will have it.
  */
 
-import { handling, isHandling } from '../../kit/reentrancy'
 import type { LoadedClaim, RowOutcome } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { LoadedRow } from '../../repositories/polls/rows'
@@ -16,6 +15,7 @@ import { isPassing } from '../../shared/errors'
 import { isUnrecoverable } from '../../shared/failures'
 import { Lease, type Leases } from '../../shared/leases'
 import { CLOCK, performance } from '../../shared/platform'
+import { inScope, isIn } from '../../shared/scopes'
 import { isClosed } from '../running'
 import type { PollSettings } from './options'
 import type { PollerFaults } from './pace'
@@ -60,7 +60,7 @@ export class Rows<T> {
 
   /** True for code that a handler of this poller runs: code that waits for the handler must not be waited for there. */
   get isInside(): boolean {
-    return isHandling(this)
+    return isIn(this)
   }
 
   /** Never rejects. */
@@ -111,7 +111,7 @@ export class Rows<T> {
     let row = key as T
     try {
       row = load() as T
-      await handling(this, () => handler(row, { signal: lease.signal, attempt: attempts }))
+      await inScope(this, undefined, () => handler(row, { signal: lease.signal, attempt: attempts }))
       faults.handled()
       return { is: 'done' }
     } catch (error) {

@@ -1,6 +1,8 @@
 import type { EngineName } from '../../support/engines'
 import { useContext } from '../context'
 import { describeAfterCommit } from './after-commit'
+import { describeAmbient } from './ambient'
+import { describeAmbientEnds } from './ambient-ends'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
 import { describeCharsets } from './charsets'
@@ -15,6 +17,7 @@ import { describeHeldLocks } from './held-locks'
 import { describeIdleStore } from './idle'
 import { describeInserts } from './inserts'
 import { describeInsideTransactions } from './inside-transactions'
+import { useJoining } from './joining'
 import { describeJson } from './json'
 import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
@@ -41,6 +44,11 @@ export function describeStore(engine: EngineName): void {
   describeAfterCommit(context)
   describeInserts(context)
   describeAttach(context)
+  describe("join: 'ambient'", () => {
+    const joining = useJoining(context)
+    describeAmbient(context, joining)
+    describeAmbientEnds(context, joining)
+  })
   describeAttachAgain(context)
   describeCharsets(context)
   describeOtherLibraries(context)

@@ -1,0 +1,63 @@
+/**
+ * The transactions and the handlers that the running code is in, by its asynchronous context. What waits for the end of one must
+ * not be waited for inside it; what belongs to a transaction may take part in it.
+ *
+ * One `AsyncLocalStorage` serves them all. Until Node 24 each one that was ever used makes every later promise of the process
+ * slower.
+ */
+import { AsyncLocalStorage } from './platform'
+
+export interface CodeScope<Given = unknown> {
+  /** What the scope is of: the source of a transaction's connection, or what has handlers. */
+  readonly owner: object
+  /** What code inside takes part in; undefined where there is nothing of the kind. */
+  readonly given: Given
+  /** False once it has ended, for code that it left running. */
+  isOpen: boolean
+}
+
+interface Surrounding {
+  scope: CodeScope
+  outer: Surrounding | undefined
+}
+
+const surroundings = new AsyncLocalStorage<Surrounding>()
+
+/** Runs the work inside of a scope, which ends with it. */
+export async function inScope<T, Given>(
+  owner: object,
+  given: Given,
+  work: (scope: CodeScope<Given>) => T | Promise<T>,
+): Promise<T> {
+  const scope = { owner, given, isOpen: true }
+  try {
+    return await surroundings.run({ scope, outer: kept(surroundings.getStore(), [owner]) }, () => work(scope))
+  } finally {
+    scope.isOpen = false
+  }
+}
+
+/** The innermost scope of the owner that has not ended; null where the code is in none. */
+export function openScope(owner: object): CodeScope | null {
+  for (let at = surroundings.getStore(); at; at = at.outer) {
+    if (at.scope.isOpen && at.scope.owner === owner) return at.scope
+  }
+  return null
+}
+
+export const isIn = (owner: object): boolean => openScope(owner) !== null
+
+/** The same, also where it has ended. */
+export function innermost(owner: object): CodeScope | null {
+  for (let at = surroundings.getStore(); at; at = at.outer) if (at.scope.owner === owner) return at.scope
+  return null
+}
+
+/** Without ended scopes that are of no more use, so that a chain of scopes that each begin the next one does not grow. */
+function kept(at: Surrounding | undefined, owners: readonly object[]): Surrounding | undefined {
+  if (at === undefined) return undefined
+  const { scope, outer } = at
+  const isUsed = scope.isOpen || (scope.given !== undefined && !owners.includes(scope.owner))
+  if (!isUsed) return kept(outer, owners)
+  return { scope, outer: kept(outer, [...owners, scope.owner]) }
+}
