@@ -53,8 +53,8 @@ function procedures(): void {
 }
 
 async function migrate(flags: DatabaseFlags): Promise<void> {
-  const { databaseUrl: url, tablePrefix } = databaseConfig(flags)
-  const store = await openStore({ url, tablePrefix, sweep: false, publish: false, tick: false })
+  const { databaseUrl: url, password, tablePrefix } = databaseConfig(flags)
+  const store = await openStore({ url, password, tablePrefix, sweep: false, publish: false, tick: false })
   try {
     process.stdout.write(`${store.location} is at schema version ${await schemaVersion(store)}, which is this code's\n`)
   } finally {
@@ -72,6 +72,7 @@ async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> 
 const SERVE_DETAILS = `
 Creates or upgrades the tables first. Prints one line to standard output when it is ready. Options override the
 environment: PORT, HOST, DATABASE_URL, RECENTN_TABLE_PREFIX, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
+RECENTN_PASSWORD_COMMAND for a command that prints the database's password, run for each new connection,
 RECENTN_SHUTDOWN_SECONDS, RECENTN_DRAIN_SECONDS, RECENTN_MAX_QUEUES_PER_PREFIX and so for SCHEDULES, POLICIES and FEEDS,
 RECENTN_CORS_ORIGIN for a list of origins whose pages may read the answers; RECENTN_LOG_FORMAT (text, json),
 RECENTN_LOG_LEVEL (debug, info, warn, error), RECENTN_ACCESS_LOG=1 for a line a request.

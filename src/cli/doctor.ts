@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs'
 import { type ErrorCode, RecentnError } from '../shared/errors'
 import { openStore } from '../store/open'
-import type { Store } from '../store/types'
+import type { OpenOptions, Store } from '../store/types'
 import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'
 import { type Check, type CheckResult, door, type Finding, feeds, queues, schedules, tableOf } from './doctor-work'
@@ -18,10 +18,12 @@ const FIXES: Partial<Record<ErrorCode, string>> = {
 }
 const SCHEMA_CODES = ['schema_missing', 'schema_outdated', 'schema_too_new']
 
+const NO_BACKGROUND = { sweep: false, publish: false, tick: false }
+
 /** All findings about the database at `url`, for processes whose pools are of this size. */
 export async function diagnose(
   url: string,
-  { poolSize, tablePrefix }: { poolSize?: number | undefined; tablePrefix?: string | undefined } = {},
+  { poolSize, password, tablePrefix }: Pick<OpenOptions, 'poolSize' | 'password' | 'tablePrefix'> = {},
 ): Promise<Finding[]> {
   // Opening a SQLite file creates it.
   const file = /^sqlite:(?:\/\/(?=\/))?(?!:memory:)(.+)$/.exec(url)?.[1]
@@ -30,7 +32,7 @@ export async function diagnose(
   }
   let store: Store
   try {
-    store = await openStore({ url, poolSize, tablePrefix, migrate: false, sweep: false, publish: false, tick: false })
+    store = await openStore({ url, poolSize, password, tablePrefix, migrate: false, ...NO_BACKGROUND })
   } catch (error) {
     return notOpened(error)
   }

@@ -78,11 +78,11 @@ export function addKeysCommand(
 
 /** `migrate` creates missing tables. */
 async function withStore(
-  { databaseUrl: url, tablePrefix }: Config,
+  { databaseUrl: url, password, tablePrefix }: Config,
   migrate: boolean,
   work: (store: Store) => Promise<void>,
 ): Promise<void> {
-  const store = await openStore({ url, tablePrefix, migrate, sweep: false, publish: false, tick: false })
+  const store = await openStore({ url, password, tablePrefix, migrate, sweep: false, publish: false, tick: false })
   try {
     await work(store)
   } finally {

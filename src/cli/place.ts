@@ -39,9 +39,9 @@ export async function placeOf(flags: PlaceFlags, configOf: (flags: PlaceFlags) =
   return url === undefined ? atDatabase(configOf(flags)) : atServer(url)
 }
 
-async function atDatabase({ databaseUrl: url, tablePrefix, defaultCapacity }: Config): Promise<Place> {
+async function atDatabase({ databaseUrl: url, password, tablePrefix, defaultCapacity }: Config): Promise<Place> {
   const background = { sweep: false, publish: false, tick: false }
-  const store = await openStore({ url, tablePrefix, defaultCapacity, migrate: false, ...background })
+  const store = await openStore({ url, password, tablePrefix, defaultCapacity, migrate: false, ...background })
   return {
     location: store.location,
     async ask(route, { path, query, body, headers = {} }) {

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
-import { RecentnError } from '../shared/errors'
+import { invalidInput, RecentnError } from '../shared/errors'
 import { performance, setTimeout } from '../shared/platform'
 import { behind } from './attached/driver-view'
 import { mysqlDriver, sqliteDriver } from './drivers'
@@ -10,8 +10,9 @@ import { seeTransactions } from './inside'
 import { noteLockWait } from './mysql/lock-wait'
 import { mysqlFailure } from './mysql/mysql-failures'
 import { OwnPool } from './mysql/own-pool'
-import { type HostedConnection, ofPool, ServerHosts } from './mysql/server-hosts'
-import { NAMELESS_FILE, parseServerUrl, refusedUrl, sqliteFile } from './mysql/server-url'
+import { PASSWORD_MS, type PasswordFunction, sendsTokens, streamWithPassword } from './mysql/password'
+import { connectTo, type HostedConnection, ofPool, ServerHosts } from './mysql/server-hosts'
+import { NAMELESS_FILE, parseServerUrl, passwordFault, refusedUrl, sqliteFile } from './mysql/server-url'
 import { ownSettings } from './mysql/session-settings'
 import {
   DEFAULT_STATEMENT_TIMEOUT_SECONDS,
@@ -32,6 +33,7 @@ const PATIENCE_MS = 30_000
 
 export interface ConnectOptions {
   url: string
+  password?: string | PasswordFunction | undefined
   poolSize?: number
   tablePrefix?: string | undefined
 }
@@ -40,6 +42,8 @@ export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' 
 export type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }> & {
   /** Set by a URL with several hosts. */
   hosts?: ServerHosts
+  /** Its function is asked once more for a password that was refused. */
+  asksPassword?: boolean
 }
 
 /** How long a new connection waits for its server, and where there is another host to go to. */
@@ -53,7 +57,10 @@ const DRIVER_NAME = { connectorPackage: 'mysql2' } as const
  * The DataSource options of a URL. Throws `invalid_input` for a URL of an unknown database, and `database_refused` for
  * SQLite if its driver is not installed.
  */
-export function dataSourceOptions({ url, poolSize = 10, tablePrefix }: ConnectOptions): SqliteOptions | MysqlOptions {
+export function dataSourceOptions(given: ConnectOptions): SqliteOptions | MysqlOptions {
+  const { url, password, poolSize = 10, tablePrefix } = given
+  const fault = password === undefined ? null : passwordFault(url)
+  if (fault !== null) throw invalidInput([{ pointer: '/password', detail: fault }])
   const common = {
     ...schemaOf({ tablePrefix }),
     migrationsTableName: tablesOf(tablePrefix).migrations,
@@ -68,24 +75,34 @@ export function dataSourceOptions({ url, poolSize = 10, tablePrefix }: ConnectOp
   }
   const { hosts: all, ...server } = parseServerUrl(url)
   const hosts = all.length > 1 ? new ServerHosts(all) : undefined
+  const connectMs = hosts ? CONNECT_ONE_OF_SEVERAL_MS : CONNECT_MS
+  const stream = hosts?.stream
+  const asks = typeof password === 'function'
   return {
     ...common,
     ...server,
     ...all[0],
     ...(hosts && { hosts }),
+    ...(asks ? { asksPassword: true } : password !== undefined && { password }),
     driver: mysqlDriver(),
     ...DRIVER_NAME,
     charset: 'utf8mb4',
     timezone: 'Z',
     supportBigNumbers: true,
     bigNumberStrings: true,
-    connectTimeout: hosts ? CONNECT_ONE_OF_SEVERAL_MS : CONNECT_MS,
+    connectTimeout: connectMs + (asks ? PASSWORD_MS : 0),
     // For statements that are gathered (`packets.ts`).
     multipleStatements: true,
     // Otherwise mysql2 records the stack of every statement's caller in case of an error, which takes 5 % of its time.
     trace: false,
     poolSize,
-    extra: { maxIdle: poolSize, enableKeepAlive: true, ...(hosts && { stream: hosts.stream }) },
+    extra: {
+      maxIdle: poolSize,
+      enableKeepAlive: true,
+      ...(stream && { stream }),
+      ...(asks && { stream: streamWithPassword(password, connectMs, stream ?? connectTo) }),
+      ...(asks && server.ssl && { authPlugins: sendsTokens }),
+    },
   }
 }
 
@@ -155,7 +172,8 @@ async function connectServer(
   hosts: ServerHosts | undefined,
   statementSeconds: number,
 ): Promise<DataSource> {
-  const pool = new OwnPool((options as MysqlOptions).driver)
+  const { driver, asksPassword } = options as MysqlOptions
+  const pool = new OwnPool(driver, asksPassword)
   const source = await initialized({ ...options, driver: pool.driver } as MysqlOptions)
   pool.belongsTo(source)
   seeTransactions(source, source)

@@ -46,6 +46,7 @@ const STORE_RULES = optionRules(storeOptions)
 export const openOptions = {
   ...storeOptions,
   url: text(),
+  password: option((value) => (/^(string|function)$/.test(typeof value) ? null : 'must be a string or a function')),
   migrate: aBoolean,
   poolSize: whole(1, 10_000),
 }

@@ -98,6 +98,11 @@ export interface OpenOptions extends StoreOptions {
    * names several hosts (`mariadb://user:password@a,b:3307/database`): the next one is used when one is away or takes no writes.
    */
   url: string
+  /**
+   * The password, in place of one in the URL: a text, or a function that is called for each new connection, such as for a token
+   * that expires. It has 5 seconds. If the server refuses its answer, it is called once more.
+   */
+  password?: string | (() => string | Promise<string>) | undefined
   /** False: don't create or upgrade the tables, refuse when they don't fit. */
   migrate?: boolean | undefined
   /** Connections of the pool (MySQL and MariaDB). Default: 10. */

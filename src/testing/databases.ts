@@ -4,6 +4,7 @@ import type { DataSourceOptions } from 'typeorm'
 import { DataSource } from 'typeorm'
 import { dataSourceOptions, type MysqlOptions, type SqliteOptions } from '../database/connect'
 import { RecentnError } from '../shared/errors'
+import type { OpenOptions } from '../store/types'
 
 /** ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR */
 const DENIED = new Set([1044, 1142, 1227])
@@ -23,11 +24,11 @@ type Parts = Pick<DataSourceOptions, 'entities' | 'migrations' | 'subscribers' |
 /** Makes the database. `given`: the user's own entities, and the like. */
 export async function testDatabase(
   url: string | undefined,
-  prefix: string | undefined,
+  { tablePrefix, password }: Pick<OpenOptions, 'tablePrefix' | 'password'>,
   given: Parts,
 ): Promise<TestDatabase> {
   if (url === undefined || url.startsWith('sqlite:')) {
-    const options = dataSourceOptions({ url: url ?? MEMORY, tablePrefix: prefix }) as SqliteOptions
+    const options = dataSourceOptions({ url: url ?? MEMORY, tablePrefix, password }) as SqliteOptions
     // Exact integers are for recentn's own rows, which come as texts: the user's entities have numbers.
     const connection = withParts({ ...options, prepareDatabase: undefined }, given) as SqliteOptions
     return { url: url ?? MEMORY, connection, drop: async () => {} }
@@ -36,7 +37,7 @@ export async function testDatabase(
   const stem = named.pathname.slice(1) || NAME
   const database = `${stem}_${randomBytes(6).toString('hex')}`
   named.pathname = `/${database}`
-  const connection = dataSourceOptions({ url: named.href, tablePrefix: prefix }) as MysqlOptions
+  const connection = dataSourceOptions({ url: named.href, tablePrefix, password }) as MysqlOptions
   await onServer(connection, `CREATE DATABASE ${database} CHARACTER SET utf8mb4`).catch((error) => {
     if (!DENIED.has(error.errno)) throw error
     const right = `GRANT ALL ON \`${stem.replaceAll('_', '\\_')}\\_%\`.* TO its user`

@@ -65,7 +65,7 @@ export async function testStore(options: TestStoreOptions = {}): Promise<TestSto
   checkOpenOptions({ ...given, url: url ?? 'sqlite::memory:' })
   const clock = new MovedClock()
   const parts = { entities, migrations, subscribers, namingStrategy }
-  const database = await testDatabase(url, given.tablePrefix, parts)
+  const database = await testDatabase(url, given, parts)
   const opening = openOn(database.connection, { ...given, url: database.url, clockOffsetMs: clock.offsetMs })
   const store = await opening.catch(async (error: unknown) => {
     await database.drop()

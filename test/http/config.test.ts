@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { isLoopback, readConfig } from '../../src/http/process/config'
 import { RecentnError } from '../../src/shared/errors'
 
@@ -111,6 +114,32 @@ describe('the configuration', () => {
       'RECENTN_SHUTDOWN_SECONDS',
       'RECENTN_TABLE_PREFIX',
     ])
+  })
+
+  test.each([
+    ['mysql://u:p@db/activity', 'must not be given beside that of the URL'],
+    ['sqlite:./x.db', 'is for mysql:// and mariadb:// URLs'],
+  ])('takes no command for a password with %s', (DATABASE_URL, detail) => {
+    const faults = faultsOf({ DATABASE_URL, RECENTN_PASSWORD_COMMAND: 'cat secret' })
+    expect(faults).toEqual([{ parameter: 'RECENTN_PASSWORD_COMMAND', detail }])
+  })
+
+  test('has the password of what the command prints, which is run anew each time, once for those that ask at once', async () => {
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'recentn-')), 'runs')
+    const command = `echo x >> '${file}'; wc -l < '${file}'`
+    const { password } = readConfig({ DATABASE_URL: 'mysql://u@db/activity', RECENTN_PASSWORD_COMMAND: command })
+    const both = await Promise.all([password?.(), password?.()])
+    expect([...both, await password?.()].map((one) => one?.trim())).toEqual(['1', '1', '2'])
+    expect(await password?.()).toMatch(/3$/)
+  })
+
+  test.each([
+    ['echo secret; echo no role >&2; exit 3', 'RECENTN_PASSWORD_COMMAND: no role'],
+    ['echo secret; exit 3', 'RECENTN_PASSWORD_COMMAND: exit code 3'],
+  ])('says why the command failed, and nothing of what it printed: %s', async (command, said) => {
+    const { password } = readConfig({ DATABASE_URL: 'mysql://u@db/activity', RECENTN_PASSWORD_COMMAND: command })
+    const error = await Promise.resolve(password?.()).catch((cause: Error) => cause.message)
+    expect(error).toBe(said)
   })
 
   test.each(['127.0.0.1', '127.8.9.10', 'localhost', 'LOCALHOST', '::1', '[::1]'])('knows %s as loopback', (HOST) => {

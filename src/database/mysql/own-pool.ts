@@ -7,6 +7,7 @@ import type { DataSource } from 'typeorm'
 import { viewOf } from '../attached/driver-view'
 import type { Opened } from '../connection'
 import { MysqlConnection } from './mysql-connection'
+import { isRefusedPassword } from './password'
 
 interface PoolMaker {
   createPool(options: PoolOptions): Pool
@@ -25,8 +26,11 @@ export class OwnPool {
   #pool: Pool | null = null
   #source: DataSource | null = null
 
-  /** `mysql2`: the driver. */
-  constructor(private readonly mysql2: PoolMaker) {}
+  /** `mysql2`: the driver. `asksAgain`: a refused password may be another one by now. */
+  constructor(
+    private readonly mysql2: PoolMaker,
+    private readonly asksAgain = false,
+  ) {}
 
   /** What TypeORM takes for its driver. */
   readonly driver: PoolMaker = {
@@ -34,9 +38,7 @@ export class OwnPool {
       const pool = this.mysql2.createPool(options)
       this.#pool = pool
       const getConnection: Pool['getConnection'] = (done) =>
-        pool.getConnection((error, connection) =>
-          error ? done(error, connection) : done(null, this.#on(connection).view),
-        )
+        this.#take((error, connection) => (error ? done(error, connection) : done(null, this.#on(connection).view)))
       return viewOf(pool, { getConnection })
     },
   }
@@ -47,7 +49,14 @@ export class OwnPool {
   }
 
   open = (done: Opened): void => {
-    this.#pool?.getConnection((error, connection) => (error ? done(error) : done(null, this.#on(connection))))
+    this.#take((error, connection) => (error ? done(error) : done(null, this.#on(connection))))
+  }
+
+  #take(done: Parameters<Pool['getConnection']>[0]): void {
+    this.#pool?.getConnection((error, connection) => {
+      if (this.asksAgain && isRefusedPassword(error)) this.#pool?.getConnection(done)
+      else done(error, connection)
+    })
   }
 
   #on(connection: PoolConnection): MysqlConnection {

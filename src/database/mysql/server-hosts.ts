@@ -5,7 +5,7 @@
  * new connection, or when it says that it takes no writes or has no majority; then its idle connections are closed at once,
  * and the others when they are released.
  */
-import { connect, type Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { type GroupMember, MEMBERS, outOfGroup } from './members'
 
 export interface ServerHost {
@@ -42,6 +42,11 @@ export const LOOKS = [
 export class UnfitHost extends Error {
   /** Its connection is lost. */
   readonly fatal = true
+}
+
+export function connectTo({ config: { host, port } }: { config: ServerHost }, socket: Socket): void {
+  socket.setNoDelay(true).setKeepAlive(true)
+  socket.connect({ host, port })
 }
 
 const owners = new WeakMap<object, ServerHosts>()
@@ -96,10 +101,10 @@ export class ServerHosts {
   }
 
   /** The driver calls this for each new connection, with the connection's own options. */
-  readonly stream = ({ config }: { config: ServerHost }): Socket => {
+  readonly stream = ({ config }: { config: ServerHost }, socket = new Socket()): Socket => {
     const chosen = this.current
     Object.assign(config, chosen)
-    const socket = connect({ ...chosen, noDelay: true, keepAlive: true })
+    connectTo({ config: chosen }, socket)
     const leave = () => this.#passOver(chosen)
     // Before the driver hears of the error, whose caller then tries again.
     socket.once('error', leave)

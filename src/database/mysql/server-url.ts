@@ -131,6 +131,12 @@ export function sqliteFile(url: string): string | null {
   return /^sqlite:(?:\/\/(?=\/))?((?!\/\/[^/]).+)$/s.exec(url)?.[1] ?? null
 }
 
+/** The fault of a password that is given beside a valid database URL; null if there is none. */
+export function passwordFault(url: string): string | null {
+  if (url.startsWith('sqlite:')) return 'is for mysql:// and mariadb:// URLs'
+  return parseServerUrl(url).password === '' ? null : 'must not be given beside that of the URL'
+}
+
 /** The fault of a database URL, without its password; null if there is none. */
 export function urlFault(url: string): string | null {
   if (url.startsWith('sqlite:')) return sqliteFile(url) === null ? NAMELESS_FILE : null

@@ -1,14 +1,17 @@
 /** Reads the environment into one frozen object. Reports all faults at once, each by its variable. */
-import { urlFault } from '../../database/mysql/server-url'
+import { passwordFault, urlFault } from '../../database/mysql/server-url'
 import { integerFault, MAX_CAPACITY, tablePrefixFault } from '../../fields/rules'
 import { type Fault, invalidInput } from '../../shared/errors'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log'
+import { outputOf } from './password-command'
 
 export interface Config {
   /** 0 takes any free port. */
   readonly port: number
   readonly host: string
   readonly databaseUrl: string
+  /** Undefined is that of the URL. */
+  readonly password: (() => Promise<string>) | undefined
   /** The prefix of the tables' names; undefined is the store's default. */
   readonly tablePrefix: string | undefined
   /** Every client that reaches the server may do everything. */
@@ -36,13 +39,15 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Reads the configuration; an empty variable counts as unset. Throws `invalid_input` with every fault. */
 export function readConfig(environment: Environment): Config {
   const faults: Fault[] = []
+  const add = (parameter: string, detail: string | null) => {
+    if (detail !== null) faults.push({ parameter, detail })
+  }
   const get = (name: string) => environment[name] || undefined
   const integer = <T>(name: string, min: number, max: number, byDefault: T): number | T => {
     const text = get(name)
     if (text === undefined) return byDefault
     const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
-    const detail = integerFault(value, min, max)
-    if (detail !== null) faults.push({ parameter: name, detail })
+    add(name, integerFault(value, min, max))
     return value
   }
   const word = <T extends string>(name: string, words: readonly T[], byDefault: T): T => {
@@ -56,6 +61,7 @@ export function readConfig(environment: Environment): Config {
     port: integer('PORT', 0, 65_535, 3000),
     host: (get('HOST') ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1'),
     databaseUrl: get('DATABASE_URL') ?? 'sqlite:./data/recentn.db',
+    password: outputOf(get('RECENTN_PASSWORD_COMMAND')),
     tablePrefix: get('RECENTN_TABLE_PREFIX'),
     allowAnonymous: integer('RECENTN_ALLOW_ANONYMOUS', 0, 1, 0) === 1,
     corsOrigins: origins(get('RECENTN_CORS_ORIGIN'), faults),
@@ -77,9 +83,9 @@ export function readConfig(environment: Environment): Config {
   if (!/^[A-Za-z0-9.:%-]{1,255}$/.test(config.host))
     faults.push({ parameter: 'HOST', detail: 'must be an address or a name of a host' })
   const urlDetail = urlFault(config.databaseUrl)
-  if (urlDetail !== null) faults.push({ parameter: 'DATABASE_URL', detail: urlDetail })
-  const prefixDetail = config.tablePrefix === undefined ? null : tablePrefixFault(config.tablePrefix)
-  if (prefixDetail !== null) faults.push({ parameter: 'RECENTN_TABLE_PREFIX', detail: prefixDetail })
+  add('DATABASE_URL', urlDetail)
+  if (urlDetail === null && config.password) add('RECENTN_PASSWORD_COMMAND', passwordFault(config.databaseUrl))
+  if (config.tablePrefix !== undefined) add('RECENTN_TABLE_PREFIX', tablePrefixFault(config.tablePrefix))
   if (faults.length > 0) throw invalidInput(faults)
   return Object.freeze(config)
 }

@@ -27,6 +27,7 @@ import { describeNaming } from './naming'
 import { describeOptions } from './options'
 import { describeOtherLibraries } from './other-libraries'
 import { describeOtherServers } from './other-servers'
+import { describePasswords } from './passwords'
 import { describeReminders } from './reminders'
 import { describeSchema } from './schema'
 import { describeSeveralHosts } from './several-hosts'
@@ -53,6 +54,7 @@ export function describeStore(engine: EngineName): void {
   describeCharsets(context)
   describeOtherLibraries(context)
   describeOtherServers(context)
+  describePasswords(context)
   describeClusterNodes(context)
   describeErrorNumbers(context)
   describeStatementLimits(context)
