@@ -6,7 +6,7 @@ describeWindowsOfProcesses('sqlite')
 it('windows are bounded in bytes, and those used last are kept', () => {
   const text = 'x'.repeat(1000)
   const windows = new Windows(1024 * 1024)
-  const lines = [{ group: 'g', slot: 0, id: '1', text, rest: 0 }]
+  const lines = [{ group: 'g', slot: 0, id: '1', text, rest: 0, decoded: null, value: undefined }]
   const window = { incarnation: 1n, version: 1n, lines, isWhole: true, hasPayloads: true }
   for (let n = 0; n < 10_000; n++) {
     windows.learn(`g${n}`, window)

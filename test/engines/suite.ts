@@ -143,13 +143,18 @@ export function describeOddServer(engine: ServerEngine): void {
     })
   })
 
-  it('goes by the time, and refuses a DataSource that does not, where init_connect has fixed the timestamp', async () => {
-    await during('init_connect', "'SET timestamp = 1000000000'", async () => {
+  it.each([
+    ['init_connect', "'SET timestamp = 1000000000'", /have a fixed timestamp/],
+    ['transaction_isolation', "'READ-UNCOMMITTED'", /have transaction_isolation READ-UNCOMMITTED/],
+  ])('%s = %s changes nothing, and a DataSource with it is refused', async (variable, odd, why) => {
+    await during(variable, odd, async () => {
       await exercise(await open())
       const source = await new DataSource({ type: 'mysql', url: url.replace(/^mariadb:/, 'mysql:') }).initialize()
       undo.push(() => source.destroy())
-      const error = await refusal(attachStore(source))
-      expect([error.code, error.message]).toEqual(['database_refused', expect.stringMatching(/have a fixed timestamp/)])
+      expect(await refusal(attachStore(source))).toMatchObject({
+        code: 'database_refused',
+        message: expect.stringMatching(why),
+      })
     })
   })
 

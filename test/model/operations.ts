@@ -15,6 +15,7 @@ export interface ItemShape {
 export type Operation =
   | { kind: 'append'; item: ItemShape }
   | { kind: 'appendMany'; items: ItemShape[] }
+  | { kind: 'transact'; items: ItemShape[]; group: string; isUndone: boolean }
   | { kind: 'remove'; group: string; back: number }
   | { kind: 'clear'; group: string }
   | { kind: 'put'; group: string; own: OwnSettings }
@@ -63,7 +64,7 @@ const own: fc.Arbitrary<OwnSettings> = fc.record(
   { requiredKeys: [] },
 )
 
-export const operation: fc.Arbitrary<Operation> = fc.oneof(
+const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('append' as const), item }) },
   {
     weight: 6,
@@ -71,6 +72,10 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
       kind: fc.constant('appendMany' as const),
       items: batch,
     }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('transact' as const), items: batch, group, isUndone: fc.boolean() }),
   },
   {
     weight: 2,
@@ -125,3 +130,21 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), seconds: fc.constantFrom(600, 1100) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('sweep' as const) }) },
 )
+
+/** How many stores take turns. */
+export const STORES = 3
+
+/** What one of the stores does, and which of them look afterwards: one that does not remembers what was. */
+export interface Step {
+  by: number
+  operation: Operation
+  looking: number[]
+}
+
+const ALL = Array.from({ length: STORES }, (_, at) => at)
+
+export const step: fc.Arbitrary<Step> = fc.record({
+  by: fc.constantFrom(...ALL),
+  operation,
+  looking: fc.subarray(ALL),
+})

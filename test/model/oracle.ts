@@ -46,6 +46,16 @@ export class Oracle {
   readonly groups = new Map<string, OracleGroup>()
   readonly policies = new Map<string, Settings>()
 
+  /** The groups as they are. */
+  copy(): Map<string, OracleGroup> {
+    return new Map([...this.groups].map(([name, group]) => [name, { ...group, items: [...group.items] }]))
+  }
+
+  backTo(groups: ReadonlyMap<string, OracleGroup>): void {
+    this.groups.clear()
+    for (const [name, group] of groups) this.groups.set(name, group)
+  }
+
   settingsOf(name: string): Settings {
     const own = this.groups.get(name)?.own ?? {}
     const policy = this.policies.get(this.policyOf(name) ?? '') ?? DEFAULTS

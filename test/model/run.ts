@@ -1,13 +1,19 @@
-/** One run of the model: each operation on the store and on the oracle, and after each all answers compared. */
-import { type Recent, RecentnError, type Store } from '../../src/index'
+/**
+ * One run of the model: each operation on one of the stores and on the oracle, and all answers of some stores compared after each.
+ */
+import { type Recent, RecentnError, type Store, type Transaction } from '../../src/index'
 import { sweepGroups } from '../support/opened'
-import { GROUPS, type ItemShape, MEMBERS, type Operation, PREFIXES } from './operations'
+import { GROUPS, type ItemShape, MEMBERS, type Operation, PREFIXES, type Step } from './operations'
 import { type Answer, Oracle, REFUSED } from './oracle'
 
 export interface Bench {
-  store: Store
+  /** Each remembers for itself, as processes do. */
+  stores: readonly Store[]
   clock: { offsetMs: number }
 }
+
+/** More than the largest capacity, and few enough that a page may be remembered. */
+const WHOLE = 16
 
 /** Names of a run begin with a unique prefix, so that runs share a database without meeting. */
 export class Run {
@@ -15,26 +21,32 @@ export class Run {
   /** The answer of each tag. */
   readonly #tags = new Map<string, string>()
   #payload = 0
+  /** The store whose turn it is. */
+  #store: Store
 
   constructor(
     readonly bench: Bench,
     readonly name: string,
-  ) {}
+  ) {
+    this.#store = bench.stores[0] as Store
+  }
 
   get #groups() {
-    return this.bench.store.groups
+    return this.#store.groups
   }
 
   #named = (short: string) => `${this.name}:${short}`
 
-  async play(operations: readonly Operation[]): Promise<void> {
+  async play(steps: readonly Step[]): Promise<void> {
     try {
-      for (const operation of operations) {
+      for (const { by, operation, looking } of steps) {
+        this.#store = this.bench.stores[by] as Store
         await this.#step(operation)
-        await this.#compareAll()
+        for (const at of looking) await this.#compareAll(this.bench.stores[at] as Store)
       }
+      for (const store of this.bench.stores) await this.#compareAll(store)
     } finally {
-      for (const prefix of PREFIXES) await this.bench.store.policies.drop(this.#named(prefix))
+      for (const prefix of PREFIXES) await this.#store.policies.drop(this.#named(prefix))
       for (const group of GROUPS) await this.#groups.drop(this.#named(group))
     }
   }
@@ -50,6 +62,8 @@ export class Run {
         })
       case 'appendMany':
         return this.#append(operation.items, (items) => this.#groups.appendMany(items))
+      case 'transact':
+        return this.#transact(operation)
       case 'sweep':
         return this.#sweep()
       case 'pass':
@@ -59,12 +73,16 @@ export class Run {
       case 'putPolicy': {
         const { prefix, kind: _, ...policy } = operation
         oracle.policies.set(this.#named(prefix), { ...policy, ttlSeconds: null })
-        await this.bench.store.policies.put(this.#named(prefix), policy)
+        // The others may go by older policies for seconds, unless they have changed some too.
+        for (const { policies } of this.#fromTurn) await policies.put(this.#named(prefix), policy)
         return this.#everyMember()
       }
       case 'deletePolicy': {
         const there = oracle.policies.delete(this.#named(operation.prefix))
-        expect(await this.bench.store.policies.drop(this.#named(operation.prefix))).toBe(there)
+        for (const store of this.#fromTurn) {
+          const isFirst = store === this.#store
+          expect(await store.policies.drop(this.#named(operation.prefix))).toBe(there && isFirst)
+        }
         return
       }
       case 'memberItems':
@@ -127,8 +145,31 @@ export class Run {
     }
   }
 
+  /** All stores, that whose turn it is first. */
+  get #fromTurn(): Store[] {
+    return [this.#store, ...this.bench.stores.filter((store) => store !== this.#store)]
+  }
+
+  /** What a transaction reads is its own; one that is undone leaves nothing, and no store remembers anything of it. */
+  async #transact({ items, group, isUndone }: Extract<Operation, { kind: 'transact' }>): Promise<void> {
+    const named = items.map((item) => this.#item(item))
+    const before = this.#oracle.copy()
+    const expected = this.#oracle.appendMany(named)
+    const undone = new Error('undone')
+    const work = async (tx: Transaction) => {
+      expect((await tx.groups.appendMany(named)).map(answerOf)).toEqual(expected)
+      const name = this.#named(group)
+      expect(shown(await tx.groups.recent(name))).toEqual(this.#oracle.recent(name))
+      if (isUndone) throw undone
+    }
+    const error = await this.#store.transaction(work).catch((reason: unknown) => reason)
+    if (expected === REFUSED) expect(error).toMatchObject({ code: 'invalid_input' })
+    else expect(error).toBe(isUndone ? undone : undefined)
+    if (isUndone) this.#oracle.backTo(before)
+  }
+
   async #sweep(): Promise<void> {
-    await sweepGroups(this.bench.store)
+    await sweepGroups(this.#store)
     for (const group of [...this.#oracle.groups.keys()]) {
       if ((await this.#groups.get(group)) !== null) continue
       expect([group, this.#oracle.mayBeForgotten(group)]).toEqual([group, true])
@@ -144,18 +185,18 @@ export class Run {
     items: readonly ItemShape[],
     append: (items: (ItemShape & { payload: number })[]) => Promise<{ id: bigint; appended: boolean }[]>,
   ): Promise<void> {
-    const named = items.map((item) => ({
-      ...item,
-      group: this.#named(item.group),
-      member: item.member === null ? null : this.#named(item.member),
-      payload: this.#payload++,
-    }))
+    const named = items.map((item) => this.#item(item))
     const expected = this.#oracle.appendMany(named)
     const got = await append(named).catch((error: unknown) => {
       if (error instanceof RecentnError && error.code === 'invalid_input') return REFUSED as typeof REFUSED
       throw error
     })
-    expect(got === REFUSED ? got : got.map(({ id, appended }) => ({ id, appended }))).toEqual(expected)
+    expect(got === REFUSED ? got : got.map(answerOf)).toEqual(expected)
+  }
+
+  #item({ group, member, eventId }: ItemShape) {
+    const name = member === null ? null : this.#named(member)
+    return { group: this.#named(group), member: name, eventId, payload: this.#payload++ }
   }
 
   /** Changes without a write must happen here too. */
@@ -203,11 +244,11 @@ export class Run {
     )
   }
 
-  /** Every group as a whole; and no tag may belong to two answers. */
-  async #compareAll(): Promise<void> {
+  /** Every group as a whole, from memory or not; and no tag may belong to two answers. */
+  async #compareAll({ groups }: Store): Promise<void> {
     const names = GROUPS.map(this.#named)
-    const answers = await this.#groups.recentMany(names, { limit: 100 })
-    expect(answers.map(shown)).toEqual(names.map((name) => this.#oracle.recent(name, 100)))
+    const answers = await groups.recentMany(names, { limit: WHOLE })
+    expect(answers.map(shown)).toEqual(names.map((name) => this.#oracle.recent(name, WHOLE)))
     for (const { tag, ...answer } of answers) {
       const text = JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
       const key = `${answer.group} ${tag}`
@@ -215,6 +256,10 @@ export class Run {
       this.#tags.set(key, text)
     }
   }
+}
+
+function answerOf({ id, appended }: { id: bigint; appended: boolean }) {
+  return { id, appended }
 }
 
 function shown({ capacity, mode, totalAppended, items, nextBefore }: Recent): Answer {

@@ -89,6 +89,11 @@ interface SessionLook {
   connection_id: number | string | bigint
 }
 
+/** A variable with two names. What is read without being committed may be remembered, and be shown when it is gone. */
+const ISOLATION = "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')"
+const READS_TOO_MUCH =
+  'The connections of the DataSource have transaction_isolation READ-UNCOMMITTED (recentn needs READ-COMMITTED or stricter)'
+
 /** Connections that passed the check, and the driver's charset then. */
 const right = new WeakMap<DriverConnection, number | undefined>()
 
@@ -103,6 +108,8 @@ export async function requireSettings(
   const charset = driver?.config?.charsetNumber
   if (driver && right.has(driver) && right.get(driver) === charset) return
   await requireSettingsOn((sql) => connection.rows(sql, []), 'of the DataSource')
+  const [isolation] = await connection.rows(ISOLATION, [])
+  if (isolation?.Value === 'READ-UNCOMMITTED') throw new RecentnError('database_refused', READS_TOO_MUCH)
   if (driver) right.set(driver, charset)
 }
 

@@ -104,8 +104,9 @@ export function checkedReads(groups: readonly string[], options: RecentOptions):
     throw invalidInput([{ parameter: 'group', detail: `must be 1 to ${fields.MAX_GROUPS} groups` }])
   }
   refuse([...groups.flatMap((group) => nameFaults('group', group)), ...faultsOf(options, fields.RECENT_RULES)])
-  const { limit = fields.RECENT_LIMIT.default } = options
-  return groups.map((group) => ({ ...options, group, limit, maxBytes: maxBytesOf(options) }))
+  const { limit = fields.RECENT_LIMIT.default, before, exclude, payloads } = options
+  const maxBytes = maxBytesOf(options)
+  return groups.map((group) => ({ group, limit, before, exclude, payloads, maxBytes }))
 }
 
 export function checkWatch(group: unknown, options: WatchOptions): void {

@@ -8,15 +8,25 @@ import type { Item, PayloadForm } from '../../shared/group-types'
 import { JsonText } from '../../shared/json'
 import { HEAD_MARK, headOf, type ItemRow, type Occupant, orEmpty, SEPARATOR, type SeenHead } from './rows'
 
-/** An item of which only the beginning is decoded yet: a read fetches more of a window than it shows. */
+/** An item of which only the beginning is decoded at first: a read fetches more of a window than it shows. */
 export interface ItemLine {
   group: string
   slot: number
   /** Decimal digits. */
   id: string
   text: string
-  /** The offset of the fields that are not decoded. */
+  /** The offset of the fields that are not decoded at first. */
   rest: number
+  /** All fields but the payload; null until somebody has asked for them. */
+  decoded: Decoded | null
+  /** The payload of an item that is remembered and was shown; callers get copies. */
+  value: unknown
+}
+
+interface Decoded extends Occupant {
+  occurredAtMs: number | null
+  /** The offset of the payload in the text. */
+  payloadAt: number
 }
 
 const itemLine = (occurredAt: string, eventId: string, payload: string) =>
@@ -75,6 +85,8 @@ export function itemLineOf(text: string): ItemLine {
     id: text.slice(slotEnd + 1, idEnd),
     text,
     rest: groupEnd + 1,
+    decoded: null,
+    value: undefined,
   }
 }
 
@@ -97,39 +109,66 @@ export function memberOf({ text, rest }: ItemLine): string | null {
 export function lineOf({ group, slot, id, createdAtMs, occurredAtMs, member, eventId, payload }: ItemRow): ItemLine {
   const place = `${slot}\n${id}\n${group}\n`
   const text = `${place}${createdAtMs}\n${occurredAtMs ?? ''}\n${member ?? ''}\n${eventId ?? ''}\n${payload ?? ''}`
-  return { group, slot, id: String(id), text, rest: place.length }
+  return { group, slot, id: String(id), text, rest: place.length, decoded: null, value: undefined }
 }
 
 /** The item without its payload. */
-export function occupantOfLine({ slot, id, text, rest }: ItemLine): Occupant {
-  const createdEnd = text.indexOf('\n', rest)
-  const occurredEnd = text.indexOf('\n', createdEnd + 1)
-  const memberEnd = text.indexOf('\n', occurredEnd + 1)
-  return {
-    slot,
-    id: BigInt(id),
-    member: text.slice(occurredEnd + 1, memberEnd) || null,
-    eventId: text.slice(memberEnd + 1, text.indexOf('\n', memberEnd + 1)) || null,
-    createdAtMs: Number(text.slice(rest, createdEnd)),
-  }
-}
-
-/** The item as callers see it. */
-export function itemOfLine({ group, slot, id, text, rest }: ItemLine, payloads: PayloadForm = 'value'): Item {
+export function occupantOfLine(line: ItemLine): Decoded {
+  if (line.decoded !== null) return line.decoded
+  const { slot, id, text, rest } = line
   const createdEnd = text.indexOf('\n', rest)
   const occurredEnd = text.indexOf('\n', createdEnd + 1)
   const memberEnd = text.indexOf('\n', occurredEnd + 1)
   const eventEnd = text.indexOf('\n', memberEnd + 1)
-  // Another caller of the same statement may want payloads.
-  const payload = payloads === 'none' ? '' : text.slice(eventEnd + 1)
-  return ITEM.make({
-    group,
-    id: BigInt(id),
+  line.decoded = {
     slot,
+    id: BigInt(id),
     member: text.slice(occurredEnd + 1, memberEnd) || null,
-    payload: payload === '' ? null : payloads === 'text' ? new JsonText(payload) : JSON.parse(payload),
-    occurredAt: occurredEnd === createdEnd + 1 ? null : new Date(Number(text.slice(createdEnd + 1, occurredEnd))),
     eventId: text.slice(memberEnd + 1, eventEnd) || null,
-    createdAt: new Date(Number(text.slice(rest, createdEnd))),
+    createdAtMs: Number(text.slice(rest, createdEnd)),
+    occurredAtMs: occurredEnd === createdEnd + 1 ? null : Number(text.slice(createdEnd + 1, occurredEnd)),
+    payloadAt: eventEnd + 1,
+  }
+  return line.decoded
+}
+
+/** The item as callers see it; `isKept`: the line is remembered, and may be shown again. */
+export function itemOfLine(line: ItemLine, payloads: PayloadForm = 'value', isKept = false): Item {
+  const { id, slot, member, eventId, createdAtMs, occurredAtMs, payloadAt } = occupantOfLine(line)
+  return ITEM.make({
+    group: line.group,
+    id,
+    slot,
+    member,
+    // Another caller of the same statement may want payloads.
+    payload:
+      payloads === 'none' || payloadAt === line.text.length ? null : payloadOf(line, payloadAt, payloads, isKept),
+    occurredAt: occurredAtMs === null ? null : new Date(occurredAtMs),
+    eventId,
+    createdAt: new Date(createdAtMs),
   })
+}
+
+/** Longer payloads are parsed each time: what they take as values is not counted (`windows.ts`). */
+const LONGEST_VALUE = 1024
+
+function payloadOf(line: ItemLine, at: number, payloads: PayloadForm, isKept: boolean): unknown {
+  if (isKept && payloads === 'value' && line.value !== undefined) return copyOf(line.value)
+  const text = line.text.slice(at)
+  if (payloads === 'text') return new JsonText(text)
+  if (!isKept || text.length > LONGEST_VALUE) return JSON.parse(text)
+  line.value = JSON.parse(text)
+  return copyOf(line.value)
+}
+
+/** A copy of what `JSON.parse` has given: a few times as quick as to parse it again. */
+function copyOf<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyOf) as T
+  const copy = { ...value }
+  for (const key in copy) {
+    const member = copy[key]
+    if (typeof member === 'object' && member !== null && Object.hasOwn(copy, key)) copy[key] = copyOf(member)
+  }
+  return copy
 }

@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { RECENT } from '../../fields/answers-groups'
 import type { Item, Recent, RecentOptions, Settings } from '../../shared/group-types'
+import { createdAtOf, type ItemLine, itemOfLine, memberOf } from './lines'
 import type { PolicySet } from './policies'
 import type { SeenHead } from './rows'
+import { expired } from './window'
 
 /** What is read of one group: checked, with the limit set. */
 export interface ReadRequest extends RecentOptions {
@@ -79,3 +81,35 @@ export function isHeadFirst({ requests, again }: ReadCall): boolean {
 }
 
 const EXPIRING = /^\d+\.\d+\.\d+[a-z]\d+\./
+
+/**
+ * The page of a group that is laid out by the settings in force, of its window or as much of it as the page needs: `lines`, the
+ * newest first. `isKept`: they are remembered.
+ */
+export function pageOfLines(
+  request: ReadRequest,
+  head: SeenHead,
+  lines: readonly ItemLine[],
+  isKept = false,
+): Recent | null {
+  const { limit, payloads, unlessTag } = request
+  const wanted = wantedOf(request, head, lines)
+  const count = Math.min(limit, wanted.length)
+  const items: Item[] = []
+  for (let at = 0; at < count; at++) items.push(itemOfLine(wanted[at] as ItemLine, payloads, isKept))
+  return pageFrom(head, head, items, { isMore: wanted.length > limit, unlessTag })
+}
+
+function wantedOf({ before, exclude = [] }: ReadRequest, head: SeenHead, lines: readonly ItemLine[]) {
+  if (head.ttlSeconds === null && before === undefined && exclude.length === 0) return lines
+  return lines.filter((line) => {
+    if (isLineExpired(line, head)) return false
+    if (before !== undefined && BigInt(line.id) >= before) return false
+    const member = exclude.length === 0 ? null : memberOf(line)
+    return member === null || !exclude.includes(member)
+  })
+}
+
+export function isLineExpired(line: ItemLine, head: Settings & { nowMs: number }): boolean {
+  return head.ttlSeconds !== null && expired({ createdAtMs: createdAtOf(line) }, head, head.nowMs)
+}

@@ -7,26 +7,22 @@
  */
 import type { Reader, Session, Statement } from '../../database/engine'
 import { isPassing } from '../../shared/errors'
-import type { Recent, Settings } from '../../shared/group-types'
+import type { Recent } from '../../shared/group-types'
 import { merging } from '../runners'
 import { HEAD_ALONE, hasQuickPages, isSame, type Layouts, MEDIUM, NEWEST, SMALL, slotsFor, WHOLE } from './layouts'
-import {
-  BARE_ITEM_LINE,
-  createdAtOf,
-  epochsOf,
-  ITEM_LINE,
-  type ItemLine,
-  itemOfLine,
-  memberOf,
-  newestFirst,
-  type Snapshot,
-  snapshotOf,
-} from './lines'
+import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, type ItemLine, newestFirst, type Snapshot, snapshotOf } from './lines'
 import type { GroupMemory } from './memory'
-import { emptyPage, isHeadFirst, isUnchanged, pageFrom, type ReadCall, type ReadRequest } from './page'
+import {
+  emptyPage,
+  isHeadFirst,
+  isLineExpired,
+  isUnchanged,
+  pageOfLines,
+  type ReadCall,
+  type ReadRequest,
+} from './page'
 import type { PolicyCache, PolicySet } from './policies'
 import { headText, type ReadFacts, type SeenHead } from './rows'
-import { expired } from './window'
 import { isSameState, type Window, type Windows } from './windows'
 
 /** The pages of a call, null where the caller has the page; or how to get them. */
@@ -160,6 +156,7 @@ export async function readQuickly(
   const { policies, layouts, windows } = memory
   const { sql, parameters } = quickSelect(reader, plan)
   const snapshot = snapshotOf(await reader.rows(sql, parameters))
+  for (const lines of snapshot.items.values()) lines.sort(newestFirst)
   const set = await policies.current(reader, epochsOf(snapshot))
   for (const head of snapshot.heads.values()) layouts.learn(head, set.settingsOf(head.group, head.own))
   if (windows !== null) learn(windows, plan, snapshot)
@@ -213,11 +210,11 @@ function answerTo(
     const window = [plan.known.get(group), windows?.of(group)].find((one) => one && isSameState(one, head))
     if (!window || !mayShow(window, request)) return 'again'
     const isAll = window.isWhole || hasNewest(request, head, window.lines)
-    return isAll ? pageOf(request, head, window.lines) : 'alone'
+    return isAll ? pageOfLines(request, head, window.lines, true) : 'alone'
   }
   const lines = items.get(group) ?? []
   const isAll = slots === NEWEST ? hasNewest(request, head, lines) : head.capacity <= slots
-  if (isAll) return pageOf(request, head, lines)
+  if (isAll) return pageOfLines(request, head, lines)
   const better = slotsFor(layouts, request)
   return better === null || better === slots ? 'alone' : 'again'
 }
@@ -225,31 +222,10 @@ function answerTo(
 /** Whether these newest slots surely have the whole page: where one of them is empty, older items may belong to it. */
 function hasNewest({ limit, before, exclude = [] }: ReadRequest, head: SeenHead, lines: readonly ItemLine[]): boolean {
   if (head.mode !== 'history' || before !== undefined || exclude.length > 0) return false
-  return lines.length >= Math.min(limit + 1, inWindow(head)) && lines.every((line) => !isExpired(line, head))
+  return lines.length >= Math.min(limit + 1, inWindow(head)) && lines.every((line) => !isLineExpired(line, head))
 }
 
 /** How many items the window of a `history` group has, unless some were removed. */
 function inWindow({ lastId, capacity }: SeenHead): number {
   return lastId < BigInt(capacity) ? Number(lastId) + 1 : capacity
-}
-
-/** The page of a group that is laid out by the settings in force, of its window or as much of it as the page needs. */
-function pageOf(
-  { limit, before, exclude = [], payloads, unlessTag }: ReadRequest,
-  head: SeenHead,
-  lines: readonly ItemLine[],
-): Recent | null {
-  const isWanted = (line: ItemLine) => {
-    if (isExpired(line, head)) return false
-    if (before !== undefined && BigInt(line.id) >= before) return false
-    const member = exclude.length === 0 ? null : memberOf(line)
-    return member === null || !exclude.includes(member)
-  }
-  const wanted = lines.filter(isWanted).sort(newestFirst)
-  const items = wanted.slice(0, limit).map((line) => itemOfLine(line, payloads))
-  return pageFrom(head, head, items, { isMore: wanted.length > limit, unlessTag })
-}
-
-function isExpired(line: ItemLine, head: Settings & { nowMs: number }): boolean {
-  return head.ttlSeconds !== null && expired({ createdAtMs: createdAtOf(line) }, head, head.nowMs)
 }

@@ -29,8 +29,8 @@ interface Remembered {
   bytes: number
 }
 
-/** About what a line takes beside its text, and what a group does. */
-const [LINE_BYTES, GROUP_BYTES] = [160, 240]
+/** About what a line takes beside its text, decoded and with its value, and what a group does. */
+const [LINE_BYTES, GROUP_BYTES] = [300, 240]
 /** A window takes at most this part of the memory. */
 const LARGEST_SHARE = 64
 
@@ -48,12 +48,12 @@ export class Windows {
     return known.window
   }
 
-  /** A statement has shown these rows of the group, in any order. */
+  /** A statement has shown these rows of the group. */
   learn(group: string, window: Window): void {
     const known = this.#known.get(group)?.window
     if (known === undefined || isSameState(known, window)) {
       if (known?.lines && isMore(known, window)) return
-      this.#set(group, { ...window, lines: [...window.lines].sort(newestFirst) })
+      this.#set(group, window)
     } else if (known.incarnation !== window.incarnation || known.version < window.version) this.doubt(group, window)
   }
 

@@ -46,6 +46,26 @@ export function describeWindows(context: Context): void {
       expect((await store.groups.recent(group)).items.map(({ member }) => member)).toEqual(['b', 'a'].reverse())
     })
 
+    it('each caller has payloads of its own', async () => {
+      const group = context.unique()
+      const text = '{"list":[1,{"deep":[null,0]}],"__proto__":{"a":1},"n":null}'
+      const written = [text, '"word"', '[[]]', `["${'x'.repeat(2000)}"]`, '7'].map((one) => JSON.parse(one))
+      await groups().appendMany(written.map((payload) => ({ group, payload })))
+      const { store, readingItems } = await counted()
+      await store.groups.recent(group)
+      readingItems()
+      for (let time = 0; time < 3; time++) {
+        const page = await store.groups.recent<{ list: { deep: unknown }[]; n: unknown }>(group)
+        expect(payloadsOf(page)).toStrictEqual(written.toReversed())
+        expect(JSON.stringify(page.items[4]?.payload)).toBe(JSON.stringify(written[0]))
+        const { payload } = page.items[4] as (typeof page.items)[0]
+        Object.assign(payload.list[1] as object, { deep: 'changed' })
+        payload.n = 'changed'
+        page.items.length = 0
+      }
+      expect(readingItems()).toBe(0)
+    })
+
     it('an append to a distinct group reads the window where another process has changed it', async () => {
       const group = context.unique()
       await groups().put(group, { mode: 'distinct', capacity: 2 })
