@@ -23,6 +23,7 @@ export type {
   Groups,
   GroupWatch,
   Item,
+  Losses,
   NewItem,
   OwnSettings,
   Policies,

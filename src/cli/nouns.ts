@@ -41,6 +41,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
     about: 'groups of recent items, and members',
     verbs: {
       ...settings('Groups', 'Group', true, ['group', ...LIMITS, 'policy', 'totalAppended', 'createdAt']),
+      losses: { operation: 'groupLosses' },
       append: { operation: 'appendItem' },
       recent: { operation: 'recentItems', table: ['items', ...ITEM] },
       item: { operation: 'getItem' },
@@ -52,7 +53,10 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   },
   policies: {
     about: 'the settings of all groups whose names begin with a prefix',
-    verbs: settings('Policies', 'Policy', false, ['prefix', ...LIMITS]),
+    verbs: {
+      ...settings('Policies', 'Policy', false, ['prefix', ...LIMITS]),
+      losses: { operation: 'policyLosses' },
+    },
   },
   queues: {
     about: 'work queues and their messages',

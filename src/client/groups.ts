@@ -26,7 +26,7 @@ const GROUPS: SettingsNames = { many: 'groups', absent: 'group_not_found', shape
 /** `Payload` is the type that the caller says payloads have: nothing checks it. */
 export class GroupCalls
   extends SettingsCalls<Groups, [settings?: OwnSettings]>
-  implements Omit<Groups, 'append' | 'appendMany' | 'item' | `recent${string}` | 'memberItems'>
+  implements Omit<Groups, 'append' | 'appendMany' | 'item' | `recent${string}` | 'memberItems' | 'losses'>
 {
   readonly #transport: Transport
 

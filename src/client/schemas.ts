@@ -40,6 +40,7 @@ export interface Answers {
   GroupEvents: string
   Policy: groups.Policy
   PolicyPage: groups.PolicyPage
+  Losses: groups.Losses
   Deleted: { deleted: number }
   Queue: queues.Queue
   QueueStatus: queues.QueueStatus

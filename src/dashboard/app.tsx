@@ -3,6 +3,7 @@ import './styles/all.css'
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { link, type PageAddress, usePageAddress } from './address'
+import { EntryPage } from './feed-changes'
 import { FeedPage } from './feed-page'
 import { FeedsPage } from './feeds-page'
 import { GroupPage } from './group-page'
@@ -18,15 +19,18 @@ import { QueuesPage } from './queues-page'
 import { SchedulePage } from './schedule-page'
 import { SchedulesPage } from './schedules-page'
 import { hasKeys, keyName, useKey } from './session'
+import { Toasts } from './toast'
 
 const MENU = [
-  ['groups', 'Groups'],
   ['queues', 'Queues'],
+  ['schedules', 'Schedules'],
+  ['groups', 'Groups'],
+  ['policies', 'Policies'],
   ['feeds', 'Feeds'],
 ] as const
 
 /** The pages that are reached from another one, which the navigation marks. */
-const PAGE_ABOVE: Readonly<Record<string, string>> = { members: 'groups', policies: 'groups', schedules: 'queues' }
+const PAGE_ABOVE: Readonly<Record<string, string>> = { members: 'groups' }
 
 function Page({ address: { parts, query } }: { address: PageAddress }) {
   const [first = 'groups', name, second, id] = parts
@@ -56,7 +60,9 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
     )
   }
   if (first === 'feeds') {
-    return name === undefined ? <FeedsPage prefix={prefix} after={after} /> : <FeedPage key={name} feed={name} />
+    if (name === undefined) return <FeedsPage prefix={prefix} after={after} />
+    if (second === 'entries' && id !== undefined) return <EntryPage key={`${name}/${id}`} feed={name} entry={id} />
+    return <FeedPage key={name} feed={name} after={after} />
   }
   return (
     <>
@@ -100,6 +106,7 @@ function App() {
           <Page address={address} />
         </WithAccess>
       </main>
+      <Toasts />
       <footer>
         <a href="docs">REST reference</a>
         <span>recentn {RECENTN_VERSION}</span>

@@ -1,26 +1,39 @@
-/** One feed: its last sync id, and the cursor and the lag of each consumer. */
+/** One feed: its last sync id, the cursor and the lag of each consumer, and its changes. */
+import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { Consumer, FeedStatus } from '../shared/feed-types'
-import { link } from './address'
+import type { FeedStatus } from '../shared/feed-types'
+import { Act } from './action'
+import { goTo, link } from './address'
 import { ask } from './api'
-import { Cell, Fact, LoadState, Name, Num, PageHead, Table } from './parts'
+import { FeedChanges } from './feed-changes'
+import { Consumers } from './feed-consumers'
+import { FormDialog, type FormField } from './form-dialog'
+import { AdminButton, ReadOnlyNote } from './may'
+import { Ask, counted, Fact, LoadState, Name, Num, PageHead } from './parts'
 import { usePolled } from './polled'
 import { duration } from './time'
 
 const EVERY_MS = 3000
 
-export function FeedPage({ feed: name }: { feed: string }) {
-  const { data: feed, error } = usePolled(
-    (signal) => ask(operations.getFeedStatus, { path: { feed: name } }, signal),
-    name,
-    EVERY_MS,
-  )
+export function FeedPage({ feed: name, after }: { feed: string; after: string | null }) {
+  const {
+    data: feed,
+    error,
+    refresh,
+  } = usePolled((signal) => ask(operations.getFeedStatus, { path: { feed: name } }, signal), name, EVERY_MS)
   return (
     <>
-      <PageHead over={<a href={link(['feeds'])}>Feeds</a>} title={<Name>{name}</Name>} />
+      <PageHead over={<a href={link(['feeds'])}>Feeds</a>} title={<Name>{name}</Name>}>
+        {feed !== null && <Buttons feed={feed} onDone={refresh} />}
+      </PageHead>
       <LoadState data={feed} error={error} />
-      {feed !== null && <Facts feed={feed} />}
-      {feed !== null && <Consumers consumers={feed.consumers} />}
+      {feed !== null && (
+        <>
+          <Facts feed={feed} />
+          <Consumers feed={feed} onDone={refresh} />
+          <FeedChanges feed={name} lastSyncId={feed.lastSyncId} after={after} />
+        </>
+      )}
     </>
   )
 }
@@ -39,30 +52,66 @@ function Facts({ feed: { lastSyncId, entries, unpublished, oldestUnpublishedSeco
   )
 }
 
-const COLUMNS = { Consumer: '', Cursor: 'number', Lag: 'number' }
-
-function Consumers({ consumers }: { consumers: readonly Consumer[] }) {
-  const most = Math.max(1, ...consumers.map(({ lag }) => lag))
+function Buttons({ feed, onDone }: { feed: FeedStatus; onDone(): void }) {
+  const { feed: name, entries, consumers } = feed
+  const drop = async () => {
+    await ask(operations.dropFeed, { path: { feed: name } })
+    return 'The feed is deleted.'
+  }
   return (
-    <section aria-labelledby="consumers">
-      <h2 id="consumers">Consumers</h2>
-      {consumers.length === 0 && <p class="empty panel">No consumer has stored a cursor.</p>}
-      {consumers.length > 0 && (
-        <Table columns={COLUMNS} beside={<td class="bar wide" />}>
-          {consumers.map(({ consumer, cursor, lag }) => (
-            <tr key={consumer}>
-              <th scope="row">
-                <Name>{consumer}</Name>
-              </th>
-              <Cell kind="number">{cursor}</Cell>
-              <Cell kind={`number ${lag === 0 ? 'muted' : ''}`}>{lag}</Cell>
-              <td class="bar wide">
-                <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+    <div class="actions">
+      <div class="buttons">
+        <Republish feed={name} onDone={onDone} />
+        <Act label="Delete …" work={drop} onDone={() => goTo(['feeds'])}>
+          {(asking) => (
+            <Ask title="Delete the feed?" action="Delete" isDanger mustType={name} {...asking}>
+              <p>
+                <Name>{name}</Name> is deleted with {counted(entries, 'entry', 'entries')} and{' '}
+                {counted(consumers.length, 'consumer')}. Consumers that come back start over.
+              </p>
+            </Ask>
+          )}
+        </Act>
+      </div>
+      <ReadOnlyNote />
+    </div>
+  )
+}
+
+const SELECTION: readonly FormField[] = [
+  { name: 'keys', label: 'Keys', hint: 'one a line', kind: 'lines', isOmitted: true },
+  {
+    name: 'prefix',
+    label: 'Or all keys that begin with',
+    hint: 'empty, and no keys above: all entries',
+    isOmitted: true,
+  },
+]
+
+function Republish({ feed, onDone }: { feed: string; onDone(): void }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <AdminButton scope="feed" onClick={() => setOpen(true)}>
+        Publish again …
+      </AdminButton>
+      {isOpen && (
+        <FormDialog
+          title="Publish entries again?"
+          action="Publish again"
+          fields={SELECTION}
+          settings={null}
+          save={async (values) => {
+            const body = Object.keys(values).length === 0 ? { prefix: '' } : values
+            const { republished } = await ask(operations.republishEntries, { path: { feed }, body })
+            return `${counted(republished, 'entry', 'entries')} will be published again.`
+          }}
+          onSaved={onDone}
+          onClose={() => setOpen(false)}
+        >
+          <p class="muted">Every consumer reads these entries once more, unchanged.</p>
+        </FormDialog>
       )}
-    </section>
+    </>
   )
 }

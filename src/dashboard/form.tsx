@@ -15,7 +15,7 @@ export const textInput = (value: string, onText: (text: string) => void) => ({
   value,
   autocomplete: 'off',
   spellcheck: false,
-  onInput: (event: { currentTarget: HTMLInputElement }) => onText(event.currentTarget.value),
+  onInput: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => onText(event.currentTarget.value),
 })
 
 export function KeyForm() {

@@ -10,6 +10,7 @@ import { ActionResult, useAction } from './action'
 import { link } from './address'
 import { ask, ifTag } from './api'
 import { submitting } from './form'
+import { ClearGroup, DeleteGroup } from './group-actions'
 import { GroupLossText } from './losses'
 import { AdminButton, ReadOnlyNote } from './may'
 import { Ask, Fact, Name, NameLink } from './parts'
@@ -62,9 +63,13 @@ export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) 
         <Fact term="Created">
           <Time at={group.createdAt} both />
         </Fact>
-        <AdminButton isExpanded={base !== null} onClick={() => setBase(base === null ? group : null)}>
-          Change settings
-        </AdminButton>
+        <div class="buttons">
+          <AdminButton isExpanded={base !== null} onClick={() => setBase(base === null ? group : null)}>
+            Change settings
+          </AdminButton>
+          <ClearGroup group={group.group} />
+          <DeleteGroup group={group.group} />
+        </div>
       </dl>
       <ReadOnlyNote />
       {base !== null && <SettingsForm group={base} isSaving={action.isRunning} onSave={(own) => save(own, base)} />}

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { Group, Item } from '../shared/group-types'
-import { goTo, link } from './address'
+import { goTo } from './address'
 import { ask, type pageQuery } from './api'
 import { submitting, textInput } from './form'
 import { type Listed, ListPage } from './list-page'
@@ -28,7 +28,6 @@ export function GroupsPage(listed: Listed) {
       {...listed}
       title="Groups"
       part="groups"
-      beside={<a href={link(['policies'])}>Policies</a>}
       more={<MemberForm />}
       load={load}
       empty="There are no groups yet. The first append makes one."

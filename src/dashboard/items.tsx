@@ -1,5 +1,6 @@
 /** A table of items of one group, or of one member. */
 import type { Item } from '../shared/group-types'
+import { RemoveItem } from './group-actions'
 import { Cell, Name, NameLink, Table } from './parts'
 import { Time } from './time'
 import { Value } from './value'
@@ -16,6 +17,7 @@ export function Items({ items, of, arrived }: ItemsProps) {
     <Table
       class="items"
       columns={{ Id: 'number wide', [of === 'group' ? 'Member' : 'Group']: '', Payload: '', When: 'when' }}
+      beside={of === 'group' && <td />}
     >
       {items.map((item) => (
         <Row key={`${item.group}/${item.id}`} item={item} of={of} isFresh={arrived?.has(item.id) ?? false} />
@@ -48,8 +50,13 @@ function Row({ item, of, isFresh }: { item: Item; of: 'group' | 'member'; isFres
         )}
       </td>
       <td class="when">
-        <Time at={item.createdAt} both />
+        <Time at={item.createdAt} />
       </td>
+      {of === 'group' && (
+        <td class="act">
+          <RemoveItem item={item} />
+        </td>
+      )}
     </tr>
   )
 }

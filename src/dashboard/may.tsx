@@ -29,14 +29,20 @@ export function useAccess(): Access | null {
   return useContext(Allowed).access
 }
 
-function useMay(scope: Access['scopes'][number]): boolean | null {
+type Scope = Access['scopes'][number]
+
+/** Null until it is known. The scope `admin` includes all others. */
+export function useMay(scope: Scope): boolean | null {
   const { access, isUnknown } = useContext(Allowed)
   if (isUnknown) return true
-  return access === null ? null : access.scopes.includes(scope)
+  return access === null ? null : access.scopes.includes(scope) || access.scopes.includes('admin')
 }
 
 interface ButtonProps {
-  class?: string
+  class?: string | undefined
+  /** For a screen reader, where the text alone does not say what the button acts on. */
+  name?: string | undefined
+  scope?: Scope | undefined
   isDisabled?: boolean
   isExpanded?: boolean
   onClick(): void
@@ -44,24 +50,34 @@ interface ButtonProps {
 }
 
 /** A button that changes something. Each group of such buttons has a `ReadOnlyNote`. */
-export function AdminButton({ isDisabled = false, isExpanded, children, ...rest }: ButtonProps) {
-  const may = useMay('admin')
+export function AdminButton({
+  scope = 'admin',
+  name,
+  class: kind,
+  isDisabled = false,
+  isExpanded,
+  onClick,
+  children,
+}: ButtonProps) {
+  const may = useMay(scope)
   return (
     <button
       type="button"
-      {...rest}
+      class={kind}
+      onClick={onClick}
       disabled={isDisabled || may !== true}
+      aria-label={name}
       aria-expanded={isExpanded}
-      title={may === false ? READ_ONLY : undefined}
+      title={may === false ? readOnly(scope) : undefined}
     >
       {children}
     </button>
   )
 }
 
-const READ_ONLY = `${hasKeys ? 'This key' : 'You'} may only read: changes need the scope admin.`
+const readOnly = (scope: Scope) => `${hasKeys ? 'This key' : 'You'} may only read: changes need the scope ${scope}.`
 
 /** Says why the buttons are disabled, if they are. */
-export function ReadOnlyNote() {
-  return useMay('admin') === false ? <p class="muted small note">{READ_ONLY}</p> : null
+export function ReadOnlyNote({ scope = 'admin' }: { scope?: Scope }) {
+  return useMay(scope) === false ? <p class="muted small note">{readOnly(scope)}</p> : null
 }

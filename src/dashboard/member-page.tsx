@@ -4,7 +4,9 @@ import { useRef } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { MemberItems } from '../shared/group-types'
 import { ask, PAGE_LENGTH } from './api'
+import { EraseMember } from './group-actions'
 import { Items } from './items'
+import { ReadOnlyNote } from './may'
 import { LoadState, Name, PageHead, Pager } from './parts'
 import { usePolled } from './polled'
 
@@ -42,10 +44,17 @@ export function MemberPage({ member, before }: { member: string; before: string 
     last.current = await load(member, before, last.current, signal)
     return last.current.page
   }
-  const { data, error } = usePolled(loadAgain, String(before), EVERY_MS)
+  const { data, error, refresh } = usePolled(loadAgain, String(before), EVERY_MS)
   return (
     <>
-      <PageHead over="Member" title={<Name>{member}</Name>} />
+      <PageHead over="Member" title={<Name>{member}</Name>}>
+        <div class="actions">
+          <div class="buttons">
+            <EraseMember member={member} onDone={refresh} />
+          </div>
+          <ReadOnlyNote />
+        </div>
+      </PageHead>
       <LoadState data={data} error={error} />
       {data?.items.length === 0 && <p class="empty panel">This member has no items in any window.</p>}
       {data !== null && data.items.length > 0 && <Items items={data.items} of="member" />}

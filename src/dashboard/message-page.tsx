@@ -1,12 +1,10 @@
 /** One message: its body, its attributes, its last error, and its times. */
-
-import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { PeekedMessage, QueueStatus } from '../shared/queue-types'
-import { ActionResult, useAction } from './action'
+import { Act } from './action'
 import { link } from './address'
 import { ask } from './api'
-import { AdminButton, ReadOnlyNote } from './may'
+import { ReadOnlyNote } from './may'
 import { Ask, Badge, Fact, Loaded, LoadState, Name, NameLink, Num, PageHead, TimeFacts } from './parts'
 import { usePolled } from './polled'
 import { BodyAndAttributes } from './value'
@@ -34,7 +32,7 @@ export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
     <>
       <PageHead over={<Over queue={queue} state={shown?.message.state ?? null} />} title={`Message ${id}`}>
         {shown !== null && <State {...shown} />}
-        {shown !== null && <Remove queue={queue} id={id} />}
+        {shown !== null && <Remove queue={queue} id={id} state={shown.message.state} />}
       </PageHead>
       <LoadState data={shown} error={error} />
       {shown !== null && <Details {...shown} />}
@@ -124,16 +122,14 @@ function Facts({ message, isLetter }: { message: PeekedMessage; isLetter: boolea
 interface RemoveProps {
   queue: string
   id: bigint
-  onYes(): void
-  onClose(): void
 }
 
 /** Shows the current state, which decides what the removal affects. */
-function RemoveQuestion({ queue, id, ...rest }: RemoveProps) {
+function RemoveQuestion({ queue, id, ...asking }: RemoveProps & { onYes(): void; onClose(): void }) {
   const looking = usePolled((signal) => ask(operations.getMessage, { path: { queue, id } }, signal), '', EVERY_MS)
   const state = looking.data?.state.replace('-', ' ')
   return (
-    <Ask title={`Remove message ${id}?`} action="Remove" isDanger isReady={looking.data !== null} {...rest}>
+    <Ask title={`Remove message ${id}?`} action="Remove" isDanger isReady={looking.data !== null} {...asking}>
       <Loaded of={looking}>
         <p>
           This message is {state}. It is deleted for good, and not archived.
@@ -144,26 +140,23 @@ function RemoveQuestion({ queue, id, ...rest }: RemoveProps) {
   )
 }
 
-function Remove({ queue, id }: { queue: string; id: bigint }) {
-  const [isAsking, setAsking] = useState(false)
-  const action = useAction()
+/** Leads back to the list that the message was in. */
+function Remove({ queue, id, state }: RemoveProps & { state: string }) {
   const remove = async () => {
     await ask(operations.deleteMessage, { path: { queue, id } })
-    location.hash = link(['queues', queue])
-    return 'Removed.'
+    return 'The message is removed.'
+  }
+  const back = () => {
+    location.hash = link(['queues', queue], { state })
   }
   return (
     <div class="actions">
       <div class="buttons">
-        <AdminButton isDisabled={action.isRunning} onClick={() => setAsking(true)}>
-          Remove …
-        </AdminButton>
+        <Act label="Remove …" work={remove} onDone={back}>
+          {(asking) => <RemoveQuestion queue={queue} id={id} {...asking} />}
+        </Act>
       </div>
       <ReadOnlyNote />
-      <ActionResult action={action} />
-      {isAsking && (
-        <RemoveQuestion queue={queue} id={id} onYes={() => action.run(remove)} onClose={() => setAsking(false)} />
-      )}
     </div>
   )
 }

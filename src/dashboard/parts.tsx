@@ -4,14 +4,18 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'
 import { link, replaceQuery } from './address'
 import { isAccessError, sentenceOf } from './api'
-import { KeyForm, textInput } from './form'
+import { KeyForm, submitting, textInput } from './form'
 import type { Polled } from './polled'
 import { hasKeys } from './session'
 import { Time } from './time'
 
 /** A name that users chose: it keeps its own direction and spaces. */
 export function Name({ children }: { children: string }) {
-  return <bdi class="name">{children}</bdi>
+  return (
+    <bdi class="name" title={children}>
+      {children}
+    </bdi>
+  )
 }
 
 export function Badge({ kind, children }: { kind?: 'warn' | 'bad' | 'good'; children: ComponentChildren }) {
@@ -193,35 +197,36 @@ export function Ask({ title, children, action, isDanger, isReady = true, mustTyp
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
   useEffect(() => dialog.current?.showModal(), [])
-  const yes = () => {
+  const yes = submitting(() => {
     dialog.current?.close()
     onYes()
-  }
+  })
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby="ask">
-      <h2 id="ask">{title}</h2>
-      {children}
-      {mustType !== undefined && (
-        <label class="field">
-          <span>
-            Type <Name>{mustType}</Name> to go on
-          </span>
-          <input {...textInput(text, setText)} />
-        </label>
-      )}
-      <div class="buttons">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class={isDanger ? 'danger' : 'primary'}
-          disabled={!isReady || (mustType !== undefined && text !== mustType)}
-          onClick={yes}
-        >
-          {action}
-        </button>
-      </div>
+      <form onSubmit={yes}>
+        <h2 id="ask">{title}</h2>
+        {children}
+        {mustType !== undefined && (
+          <label class="field">
+            <span>
+              Type <Name>{mustType}</Name> to go on
+            </span>
+            <input {...textInput(text, setText)} />
+          </label>
+        )}
+        <div class="buttons">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={isDanger ? 'danger' : 'primary'}
+            disabled={!isReady || (mustType !== undefined && text !== mustType)}
+          >
+            {action}
+          </button>
+        </div>
+      </form>
     </dialog>
   )
 }

@@ -5,7 +5,7 @@ import * as operations from '../client/operations'
 import type { Policy } from '../shared/group-types'
 import { RecentnError } from '../shared/recentn-error'
 import { ActionResult, useAction } from './action'
-import { goTo, link } from './address'
+import { goTo } from './address'
 import { ask } from './api'
 import { ListPage } from './list-page'
 import { AdminButton, ReadOnlyNote } from './may'
@@ -21,7 +21,6 @@ export function PoliciesPage({ after }: { after: string | null }) {
       after={after}
       title="Policies"
       part="policies"
-      over={<a href={link(['groups'])}>Groups</a>}
       isSearched={false}
       above={<NewPolicy />}
       load={(query, signal) => ask(operations.listPolicies, { query }, signal)}

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { Policy } from '../shared/group-types'
-import { ActionResult, useAction } from './action'
+import { Act, ActionResult, useAction } from './action'
 import { goTo, link } from './address'
 import { ask, ifTag } from './api'
 import { PolicyLossText } from './losses'
@@ -50,13 +50,6 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
     if (isSaved) setBase(null)
     onSaved()
   }
-  const remove = async () => {
-    const isGone = await action.run(async () => {
-      await ask(operations.deletePolicy, { path })
-      return 'The policy is deleted.'
-    })
-    if (isGone) goTo(['policies'])
-  }
   return (
     <section aria-label="Settings" class="panel">
       <dl class="facts">
@@ -68,7 +61,7 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
           <AdminButton isExpanded={base !== null} onClick={() => setBase(base === null ? policy : null)}>
             Change settings
           </AdminButton>
-          <Delete prefix={prefix} isDeleting={action.isRunning} onYes={remove} />
+          <Delete prefix={prefix} />
         </div>
       </dl>
       <ReadOnlyNote />
@@ -80,21 +73,21 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
   )
 }
 
-function Delete({ prefix, isDeleting, onYes }: { prefix: string; isDeleting: boolean; onYes(): void }) {
-  const [isAsking, setAsking] = useState(false)
+function Delete({ prefix }: { prefix: string }) {
+  const remove = async () => {
+    await ask(operations.deletePolicy, { path: { prefix } })
+    return 'The policy is deleted.'
+  }
   return (
-    <>
-      <AdminButton isDisabled={isDeleting} onClick={() => setAsking(true)}>
-        Delete …
-      </AdminButton>
-      {isAsking && (
-        <Ask title="Delete the policy?" action="Delete" isDanger onYes={onYes} onClose={() => setAsking(false)}>
+    <Act label="Delete …" work={remove} onDone={() => goTo(['policies'])}>
+      {(asking) => (
+        <Ask title="Delete the policy?" action="Delete" isDanger {...asking}>
           <p>
             Groups that follow <Name>{prefix}</Name> then follow the next shorter prefix, or the defaults.
           </p>
           <PolicyLossText prefix={prefix} policy={null} />
         </Ask>
       )}
-    </>
+    </Act>
   )
 }

@@ -8,6 +8,7 @@ import { ask } from './api'
 import { AdminButton, ReadOnlyNote } from './may'
 import { Ask, counted, Loaded, Name } from './parts'
 import { usePolled } from './polled'
+import { ChangeQueue, DeleteQueue, SendMessage } from './queue-forms'
 
 async function pause(queue: string): Promise<string> {
   await ask(operations.pauseQueue, { path: { queue }, body: {} })
@@ -59,6 +60,9 @@ export function QueueActions({ queue, from, onDone }: ActionsProps) {
         <AdminButton isDisabled={action.isRunning} onClick={() => setAsking('purge')}>
           Purge …
         </AdminButton>
+        <SendMessage queue={name} onDone={onDone} />
+        <ChangeQueue queue={queue} onDone={onDone} />
+        <DeleteQueue queue={queue} />
       </div>
       <ReadOnlyNote />
       <ActionResult action={action} />

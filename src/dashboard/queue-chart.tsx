@@ -41,7 +41,7 @@ const Y_STEPS = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((step) =>
 
 function optionsOf(element: HTMLElement, columns: () => Columns, onCursor: (at: number | null) => void): uPlot.Options {
   const color = (name: string) => getComputedStyle(element).getPropertyValue(name).trim()
-  const axis = { stroke: color('--muted'), font: '11px system-ui, sans-serif', ticks: { show: false } }
+  const axis = { stroke: color('--muted'), font: '12px system-ui, sans-serif', ticks: { show: false } }
   const grid = { stroke: color('--line'), width: 1 }
   return {
     width: element.clientWidth,

@@ -1,10 +1,10 @@
 /** The queues, by name: their counts, the age of the oldest message, and how many were ready in the last minutes. */
 import * as operations from '../client/operations'
 import type { QueueStatus } from '../shared/queue-types'
-import { link } from './address'
 import { ask, type pageQuery } from './api'
 import { type Listed, ListPage } from './list-page'
 import { Badge, Cell, NameLink } from './parts'
+import { NewQueue } from './queue-forms'
 import { type CountSample, countsOf, drawable, record, samplesOf } from './samples'
 import { duration } from './time'
 
@@ -20,9 +20,9 @@ export function QueuesPage(listed: Listed) {
       {...listed}
       title="Queues"
       part="queues"
-      beside={<a href={link(['schedules'])}>Schedules</a>}
+      beside={<NewQueue />}
       load={load}
-      empty="There are no queues yet. PUT /v1/queues/{queue} makes one."
+      empty="There are no queues yet."
       unmatched="No queue begins with this."
       columns={COLUMNS}
       row={(queue) => <Row key={queue.queue} queue={queue} />}

@@ -1,14 +1,13 @@
-/** One schedule: when it ticks, what it sends, and the button that ends it. */
-
-import { useState } from 'preact/hooks'
+/** One schedule: when it ticks, what it sends, and the buttons that change and end it. */
 import * as operations from '../client/operations'
 import type { Schedule } from '../shared/schedule-types'
-import { ActionResult, useAction } from './action'
+import { Act } from './action'
 import { goTo, link } from './address'
 import { ask } from './api'
-import { AdminButton, ReadOnlyNote } from './may'
+import { ReadOnlyNote } from './may'
 import { Ask, Fact, LoadState, Name, NameLink, PageHead, TimeFacts } from './parts'
 import { usePolled } from './polled'
+import { ChangeSchedule } from './schedule-forms'
 import { timingOf } from './schedules-page'
 import { exactDuration } from './time'
 import { BodyAndAttributes } from './value'
@@ -16,14 +15,16 @@ import { BodyAndAttributes } from './value'
 const EVERY_MS = 3000
 
 export function SchedulePage({ schedule }: { schedule: string }) {
-  const { data, error } = usePolled(
+  const { data, error, refresh } = usePolled(
     (signal) => ask(operations.getSchedule, { path: { schedule } }, signal),
     schedule,
     EVERY_MS,
   )
   return (
     <>
-      <PageHead over={<a href={link(['schedules'])}>Schedules</a>} title={<Name>{schedule}</Name>} />
+      <PageHead over={<a href={link(['schedules'])}>Schedules</a>} title={<Name>{schedule}</Name>}>
+        {data !== null && <Buttons schedule={data} onDone={refresh} />}
+      </PageHead>
       <LoadState data={data} error={error} />
       {data !== null && <Details schedule={data} />}
     </>
@@ -34,7 +35,6 @@ function Details({ schedule }: { schedule: Schedule }) {
   const { lastError } = schedule
   return (
     <>
-      <End name={schedule.schedule} />
       <Facts schedule={schedule} />
       {lastError !== null && (
         <section aria-labelledby="error">
@@ -69,33 +69,28 @@ function Facts({ schedule }: { schedule: Schedule }) {
   )
 }
 
-function End({ name }: { name: string }) {
-  const [isAsking, setAsking] = useState(false)
-  const action = useAction()
+function Buttons({ schedule, onDone }: { schedule: Schedule; onDone(): void }) {
+  const { schedule: name } = schedule
   const end = async () => {
-    const isGone = await action.run(async () => {
-      await ask(operations.deleteSchedule, { path: { schedule: name } })
-      return 'The schedule has ended.'
-    })
-    if (isGone) goTo(['schedules'])
+    await ask(operations.deleteSchedule, { path: { schedule: name } })
+    return 'The schedule has ended.'
   }
   return (
     <div class="actions">
       <div class="buttons">
-        <AdminButton isDisabled={action.isRunning} onClick={() => setAsking(true)}>
-          End …
-        </AdminButton>
+        <ChangeSchedule schedule={schedule} onDone={onDone} />
+        <Act label="End …" work={end} onDone={() => goTo(['schedules'])}>
+          {(asking) => (
+            <Ask title="End the schedule?" action="End" isDanger {...asking}>
+              <p>
+                <Name>{name}</Name> sends nothing more. Messages that it has sent stay. An app that creates the schedule
+                when it starts makes it again.
+              </p>
+            </Ask>
+          )}
+        </Act>
       </div>
       <ReadOnlyNote />
-      <ActionResult action={action} />
-      {isAsking && (
-        <Ask title="End the schedule?" action="End" isDanger onYes={end} onClose={() => setAsking(false)}>
-          <p>
-            <Name>{name}</Name> sends nothing more. Messages that it has sent stay. An app that creates the schedule
-            when it starts makes it again.
-          </p>
-        </Ask>
-      )}
     </div>
   )
 }

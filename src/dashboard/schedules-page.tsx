@@ -1,10 +1,10 @@
 /** The schedules, by name: their queue, when they tick, the next tick and the last. */
 import * as operations from '../client/operations'
 import type { ListedSchedule } from '../shared/schedule-types'
-import { link } from './address'
 import { ask } from './api'
 import { type Listed, ListPage } from './list-page'
 import { Badge, NameLink } from './parts'
+import { NewSchedule } from './schedule-forms'
 import { exactDuration, Time } from './time'
 
 export function SchedulesPage(listed: Listed) {
@@ -13,9 +13,9 @@ export function SchedulesPage(listed: Listed) {
       {...listed}
       title="Schedules"
       part="schedules"
-      over={<a href={link(['queues'])}>Queues</a>}
+      beside={<NewSchedule />}
       load={(query, signal) => ask(operations.listSchedules, { query }, signal)}
-      empty="There are no schedules yet. PUT /v1/schedules/{schedule} makes one."
+      empty="There are no schedules yet."
       unmatched="No schedule begins with this."
       columns={COLUMNS}
       row={(schedule) => <Row key={schedule.schedule} schedule={schedule} />}

@@ -42,7 +42,7 @@ export function parseExactly(text: string): unknown {
     : JSON.parse(text)
 }
 
-function pretty(value: unknown): string {
+export function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2)
 }
 

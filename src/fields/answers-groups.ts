@@ -5,6 +5,7 @@ import type {
   GroupEvent,
   GroupPage,
   Item,
+  Losses,
   MemberItems,
   Policy,
   PolicyPage,
@@ -133,6 +134,12 @@ export const POLICY: AnswerOf<Policy> = answer('Policy', {
   prefix: name('article:'),
   ...{ capacity: of(CAPACITY, 50), mode: of(MODE, 'distinct'), ...times },
   tag: tag('mUf4e8kBVnVnAIrKzMYSBA'),
+})
+export const LOSSES: AnswerOf<Losses> = answer('Losses', {
+  groups: count(7500, 'The number of groups that the settings are for.'),
+  losingGroups: count(2),
+  items: count(12),
+  isExact: truth(true, 'False where there is too much to count: then `losingGroups` and `items` are upper bounds.'),
 })
 export const POLICY_PAGE: AnswerOf<PolicyPage> = answer('PolicyPage', {
   policies: list(POLICY),

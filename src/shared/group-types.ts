@@ -3,7 +3,7 @@
  * Ids and totals are `bigint`, times `Date` with milliseconds in UTC.
  */
 import type { JsonText } from './json'
-import type { Form, IfTag, ListOptions, Page, PayloadAs, Tagged } from './types'
+import type { Form, IfTag, ListOptions, Losses, Page, PayloadAs, Tagged } from './types'
 
 /** `history` keeps every item; `distinct` keeps each member once, with its newest item. */
 export type Mode = 'history' | 'distinct'
@@ -85,7 +85,7 @@ export interface Policy extends Settings, Tagged {
 export type PolicySettings = Pick<Settings, 'capacity' | 'mode'> &
   Pick<OwnSettings, 'ttlSeconds' | 'forgetEmptySeconds'>
 
-export type { IfTag, ListOptions, Page, Tagged }
+export type { IfTag, ListOptions, Losses, Page, Tagged }
 
 export interface PayloadOptions<Asked extends Form = Form> {
   /** `'text'` gives payloads as `JsonText`, unparsed. */
@@ -238,6 +238,8 @@ export interface Groups {
   update(group: string, changes: GroupChanges, options?: IfTag): Promise<Group>
   /** Creates the group unless it exists. One that exists stays as it is; a process warns once of settings that differ. */
   ensure(group: string, settings?: OwnSettings): Promise<Group & { created: boolean }>
+  /** Counts what `put` would remove with these settings; changes nothing. */
+  losses(group: string, settings?: OwnSettings): Promise<Losses>
   /** Forgets the group and its items; false when there was none. */
   drop(group: string): Promise<boolean>
   /** Groups by name (in code point order). */
@@ -261,6 +263,8 @@ export interface Policies {
   update(prefix: string, changes: OwnSettings, options?: IfTag): Promise<Policy>
   /** Creates the policy unless it exists. One that exists stays as it is; a process warns once of settings that differ. */
   ensure(prefix: string, settings: PolicySettings): Promise<Policy & { created: boolean }>
+  /** Counts what `put` would remove from all groups with these settings, or `drop` with null; changes nothing. */
+  losses(prefix: string, settings: PolicySettings | null): Promise<Losses>
   /** False when there was none. Its groups follow the next shorter prefix, or the defaults. */
   drop(prefix: string): Promise<boolean>
   /** Policies by prefix, or those of them that begin with `prefix`. */

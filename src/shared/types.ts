@@ -31,6 +31,17 @@ export interface DryRun {
   dryRun?: boolean | undefined
 }
 
+/** What a change of settings would remove. */
+export interface Losses {
+  /** Number of groups that the settings are for. */
+  groups: number
+  /** How many of them would lose items, and how many items. */
+  losingGroups: number
+  items: number
+  /** False where there is too much to count: then it is at most `losingGroups` and `items`. */
+  isExact: boolean
+}
+
 /** How bodies and values are given: `'text'` is unparsed. */
 export type Form = 'value' | 'text'
 

@@ -111,10 +111,10 @@ test('a key may press what its scopes allow, and the page says why not the rest'
   await useKey(page, key)
   await page.getByRole('row', { name: /shop:1/ }).waitFor()
   const buttons: Record<string, string[]> = {
-    'groups/shop%3A1': ['Change settings'],
+    'groups/shop%3A1': ['Change settings', 'Delete …'],
     policies: ['New policy'],
     'policies/shop%3Aall': ['Change settings', 'Delete …'],
-    'queues/shop%3Adead': ['Redrive …', 'Pause', 'Purge …'],
+    'queues/shop%3Adead': ['Redrive …', 'Pause', 'Purge …', 'Change settings', 'Delete …'],
     [`queues/shop%3Amail/messages/${id}`]: ['Remove …'],
   }
   const look = async (place: string, isEnabled: boolean) => {

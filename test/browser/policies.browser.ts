@@ -10,11 +10,11 @@ beforeAll(async () => {
 const pageOf = (hash: string, expected: number[] = []) => openPage(`${server.url}/${hash}`, { expected })
 const policyOf = (prefix: string) => server.call('GET', `policies/${encodeURIComponent(prefix)}`)
 
-test('are found from the groups, made, changed and deleted', async () => {
+test('are found in the menu, made, changed and deleted', async () => {
   const page = await pageOf('', [404])
   await page.getByRole('link', { name: 'Policies' }).click()
   await page.getByText('There are no policies').waitFor()
-  expect(await page.locator('nav [aria-current]').textContent()).toBe('Groups')
+  expect(await page.locator('nav [aria-current]').textContent()).toBe('Policies')
 
   await page.getByRole('button', { name: 'New policy' }).click()
   await page.getByLabel('Prefix').fill('article:<script>')
@@ -41,7 +41,7 @@ test('are found from the groups, made, changed and deleted', async () => {
   await page.getByRole('button', { name: 'Save …' }).click()
   await dialog.getByText('capacity 60, mode distinct, expiry never').waitFor()
   await dialog.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('The policy is saved.').waitFor()
+  await page.getByText('The policy is saved. Groups follow it within 5 seconds.').waitFor()
   await page.getByText('Capacity60').waitFor()
   expect(await policyOf('article:<script>')).toMatchObject({ capacity: 60, mode: 'distinct', ttlSeconds: null })
 

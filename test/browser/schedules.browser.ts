@@ -1,4 +1,4 @@
-/** Schedules in a browser: found from the queues, looked at, and ended after a question. */
+/** Schedules in a browser: found in the menu, looked at, and ended after a question. */
 import { openPage } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 
@@ -7,11 +7,11 @@ beforeAll(async () => {
   server = await startWithFile()
 })
 
-test('are found from the queues, shown with what they send, and ended', async () => {
+test('are found in the menu, shown with what they send, and ended', async () => {
   const page = await openPage(`${server.url}/#/queues`, { expected: [404] })
   await page.getByRole('link', { name: 'Schedules' }).click()
   await page.getByText('There are no schedules yet').waitFor()
-  expect(await page.locator('nav [aria-current]').textContent()).toBe('Queues')
+  expect(await page.locator('nav [aria-current]').textContent()).toBe('Schedules')
 
   await server.call('PUT', 'queues/reports', {})
   const body = { report: '<script>' }

@@ -50,6 +50,17 @@ describe('settings', () => {
   })
 })
 
+test('losses say what a change of a policy or a group would remove', async () => {
+  await withStore(({ groups }) =>
+    groups.appendMany([1, 2, 3].map((member) => ({ group: 'loss:1', member: `${member}` }))),
+  )
+  const change = ['--capacity', '1', '--mode', 'history', '--json']
+  const losses = { groups: 1, losingGroups: 1, items: 2, isExact: true }
+  expect(JSON.parse((await onDatabase('policies', 'losses', 'loss:', ...change)).stdout)).toEqual(losses)
+  expect(JSON.parse((await onServer('policies', 'losses', 'loss:', ...change)).stdout)).toEqual(losses)
+  expect((await onServer('groups', 'losses', 'loss:1', '--capacity', '2')).stdout).toMatch(/^items +1$/m)
+})
+
 test('--all walks every page, one line of JSON or one table', async () => {
   await withStore(async ({ queues }) => {
     await queues.put('long')

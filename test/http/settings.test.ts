@@ -183,6 +183,26 @@ describe('/v1/policies', () => {
     expect((await server.get(`/v1/groups/${prefix}:xy`)).json).toMatchObject({ capacity: 4, mode: 'distinct' })
   })
 
+  test('POST …/losses counts what a change or a deletion would remove, and changes nothing', async () => {
+    const prefix = fresh('loss')
+    const [policy, group] = [`/v1/policies/${prefix}`, `/v1/groups/${prefix}:1`]
+    await server.put(policy, { capacity: 20, mode: 'history' })
+    for (let i = 0; i < 12; i++) await server.post(`${group}/items`, {})
+    const none = { groups: 1, losingGroups: 0, items: 0, isExact: true }
+    const lost = (items: number) => ({ ...none, losingGroups: 1, items })
+    const counted = async (path: string, body?: object) => {
+      const { status, json } = await server.request('POST', `${path}/losses`, body && { json: body })
+      return [status, json]
+    }
+    expect(await counted(policy, { capacity: 5, mode: 'history' })).toEqual([200, lost(7)])
+    // Without the policy the group has the default of 10.
+    expect(await counted(policy)).toEqual([200, lost(2)])
+    expect(await counted(group, { capacity: 20 })).toEqual([200, none])
+    expect(await counted(group, { capacity: 1 })).toEqual([200, lost(11)])
+    expect(await counted(policy, { capacity: 5 })).toMatchObject([400, { errors: [{ pointer: '/mode' }] }])
+    expect((await server.get(`${group}/items?limit=20`)).json.items).toHaveLength(12)
+  })
+
   test('are listed by prefix, in pages', async () => {
     const { text } = await server.get('/v1/policies')
     const all = JSON.parse(text).policies

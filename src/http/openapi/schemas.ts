@@ -70,7 +70,7 @@ const ofGroups = components(
   ...[groupDto.NewItemDto, groupDto.NewGroupItemDto, groupDto.BatchDto, group.ITEM, group.APPENDED, group.RECENT],
   ...[group.RECENT_MANY, group.GROUP_EVENTS, group.GROUP_REMOVED, group.GROUP_RESET, group.MEMBER_ITEMS],
   ...[groupDto.OwnSettingsDto, groupDto.GroupChangesDto, groupDto.PolicySettingsDto, groupDto.PolicyChangesDto],
-  ...[group.GROUP, group.GROUP_PAGE, group.POLICY, group.POLICY_PAGE],
+  ...[group.GROUP, group.GROUP_PAGE, group.POLICY, group.POLICY_PAGE, group.LOSSES],
 )
 const ofQueues = components(
   ...[queueDto.QueueSettingsDto, queueDto.QueueChangesDto, queue.QUEUE, queue.QUEUE_STATUS, queueDto.NoFieldsDto],

@@ -1,5 +1,5 @@
 /** `/v1/groups` and `/v1/groups/{group}`: listing groups, and their settings. */
-import { GROUP, GROUP_PAGE } from '../../fields/answers-groups'
+import { GROUP, GROUP_PAGE, LOSSES } from '../../fields/answers-groups'
 import { GroupChangesDto, OwnSettingsDto } from '../dto/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
@@ -108,4 +108,19 @@ const forget = route({
   handle: async (store, { path: { group } }) => gone(await store.groups.drop(group), 'group_not_found'),
 })
 
-export const groupRoutes: readonly Route[] = [list, get, put, update, forget]
+const losses = route({
+  ...onGroup,
+  method: 'post',
+  path: `${onGroup.path}/losses`,
+  scope: 'read',
+  body: { ...bodyOf(OwnSettingsDto, ownSettings), optional: true },
+  id: 'groupLosses',
+  summary: "Count what a change of a group's own settings would remove",
+  description: 'The number of items that `putGroup` would remove with these settings. Nothing changes.',
+  outcomes: {
+    200: { description: 'The numbers.', shape: LOSSES, example: { ...LOSSES.example, groups: 1, losingGroups: 1 } },
+  },
+  handle: async (store, { path: { group }, body }) => LOSSES.json(await store.groups.losses(group, body)),
+})
+
+export const groupRoutes: readonly Route[] = [list, get, put, update, losses, forget]

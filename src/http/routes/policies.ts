@@ -1,9 +1,9 @@
 /** `/v1/policies`: the settings of all groups whose names begin with a prefix. */
-import { POLICY, POLICY_PAGE } from '../../fields/answers-groups'
+import { LOSSES, POLICY, POLICY_PAGE } from '../../fields/answers-groups'
 import { PolicyChangesDto, PolicySettingsDto } from '../dto/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { found, gone, putSettings, type Route, route, settingsAnswer } from '../route'
+import { type BodyReader, found, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import type { Subject } from '../subjects'
 import { listing } from './listing'
 
@@ -46,11 +46,18 @@ const get = route({
   },
 })
 
+const settingsBody = bodyOf(PolicySettingsDto, {
+  capacity: 50,
+  mode: 'distinct',
+  ttlSeconds: null,
+  forgetEmptySeconds: null,
+})
+
 const put = route({
   ...onPolicy,
   method: 'put',
   scope: 'admin',
-  body: bodyOf(PolicySettingsDto, { capacity: 50, mode: 'distinct', ttlSeconds: null, forgetEmptySeconds: null }),
+  body: settingsBody,
   id: 'putPolicy',
   creates: 'policies',
   summary: 'Create or replace a policy',
@@ -102,4 +109,27 @@ const remove = route({
   handle: async (store, { path: { prefix } }) => gone(await store.policies.drop(prefix), 'policy_not_found'),
 })
 
-export const policyRoutes: readonly Route[] = [list, get, put, update, remove]
+/** Null for an empty body: the policy is dropped. */
+const lossesBody: BodyReader<PolicySettingsDto | null> = {
+  ...settingsBody,
+  optional: true,
+  read: (body, faults) => (isEmpty(body.value) ? null : settingsBody.read(body, faults)),
+}
+const isEmpty = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0
+
+const losses = route({
+  ...onPolicy,
+  method: 'post',
+  path: `${onPolicy.path}/losses`,
+  scope: 'read',
+  body: lossesBody,
+  id: 'policyLosses',
+  summary: 'Count what a change of a policy would remove',
+  description:
+    'Counts in all groups that the policy is for what `putPolicy` would remove with these settings or, without a body, what ' +
+    '`deletePolicy` would. Nothing changes.',
+  outcomes: { 200: { description: 'The numbers.', shape: LOSSES } },
+  handle: async (store, { path: { prefix }, body }) => LOSSES.json(await store.policies.losses(prefix, body)),
+})
+
+export const policyRoutes: readonly Route[] = [list, get, put, update, losses, remove]

@@ -61,6 +61,12 @@ export class PolicySet {
     }
   }
 
+  /** The same with another policy of this prefix; null for none. */
+  with(prefix: string, policy: PolicyRow | null): PolicySet {
+    const others = [...this.#byPrefix.values()].filter((each) => each.prefix !== prefix)
+    return new PolicySet(this.epoch, policy === null ? others : [...others, policy], this.defaultCapacity)
+  }
+
   /** The policy that a group follows where it has no setting of its own; null where none matches. */
   prefixOf(group: string): string | null {
     return this.#match(group)?.prefix ?? null

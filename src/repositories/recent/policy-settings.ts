@@ -10,6 +10,7 @@ import type { IfTag, Policies, Policy } from '../../shared/group-types'
 import { nameRange } from '../name-range'
 import { checkTag, settingsTag, warnOfOthers } from '../settings'
 import * as check from './check'
+import { policyLosses } from './losses'
 import type { GroupMemory } from './memory'
 import { epochOf, type PolicyRow, policyOf, selectEpoch } from './policies'
 
@@ -53,6 +54,11 @@ export function policiesOn(session: Session, memory: GroupMemory): Policies {
           : POLICY.of({ ...shown(there), created: false })
       warnOfOthers('policy', prefix, ensured, settings)
       return ensured
+    },
+    async losses(prefix, settings) {
+      if (settings === null) check.checkName('prefix', prefix)
+      const policy = settings === null ? null : check.checkedPolicy(prefix, settings, {})
+      return policyLosses(session, memory.policies, prefix, policy)
     },
     async drop(prefix) {
       check.checkName('prefix', prefix)

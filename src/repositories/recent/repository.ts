@@ -18,6 +18,7 @@ import { eraseMember } from './erasure'
 import * as groups from './groups'
 import { readItem } from './item'
 import { isQuick } from './layouts'
+import { groupLosses } from './losses'
 import { MEMBER_ITEMS } from './members'
 import { GroupMemory } from './memory'
 import type { ReadRequest } from './page'
@@ -167,6 +168,11 @@ export class RecentRepository implements Recent.Groups {
         : Object.assign(there, { created: false })
     warnOfOthers('group', group, ensured.own, settings)
     return ensured
+  }
+
+  async losses(group: string, settings: Recent.OwnSettings = {}): Promise<Recent.Losses> {
+    check.checkSettings(group, settings)
+    return groupLosses(this.#session, this.#memory.policies, group, settings)
   }
 
   async drop(group: string): Promise<boolean> {

@@ -19,6 +19,7 @@ import { describeGroupsWatchMuch } from './groups-watch-much'
 import { describeIfChanged } from './if-changed'
 import { describeInput } from './input'
 import { describeItem } from './item'
+import { describeLosses } from './losses'
 import { describeMemberWindows } from './member-windows'
 import { describeMembers } from './members'
 import { describeMergedReads } from './merged-reads'
@@ -61,6 +62,7 @@ export function describeRing(engine: EngineName): void {
   describeReplacing(context)
   describeDistinct(context)
   describePolicies(context)
+  describeLosses(context)
   describeMembers(context)
   describeMemberWindows(context)
   describeErasureRaces(context)

@@ -34,6 +34,7 @@ function groupCalls({ groups }: Pick<Transaction, 'groups'>): Calls<Transaction[
     put: [(settings) => groups.put('g', settings), (options) => groups.put('g', {}, options)],
     update: [(changes) => groups.update('g', changes), (options) => groups.update('g', {}, options)],
     ensure: [(settings) => groups.ensure('g', settings)],
+    losses: [(settings) => groups.losses('g', settings)],
     drop: NONE,
     list: [(options) => groups.list(options)],
     memberItems: [(options) => groups.memberItems('m', options)],
@@ -48,6 +49,7 @@ function policyCalls({ policies }: Pick<Transaction, 'policies'>): Calls<Transac
     put: [(given) => policies.put('p', given), (options) => policies.put('p', settings, options)],
     update: [(changes) => policies.update('p', changes), (options) => policies.update('p', {}, options)],
     ensure: [(given) => policies.ensure('p', given)],
+    losses: [(given) => policies.losses('p', given)],
     drop: NONE,
     list: [(options) => policies.list(options)],
   }

@@ -1,0 +1,136 @@
+/** The changes of a feed, in the order of their sync ids, and its entry of a key. */
+import { useState } from 'preact/hooks'
+import * as operations from '../client/operations'
+import type { Changes, Entry } from '../shared/feed-types'
+import { RecentnError } from '../shared/recentn-error'
+import { goTo, link } from './address'
+import { ask, PAGE_LENGTH } from './api'
+import { submitting, textInput } from './form'
+import { useMay } from './may'
+import { Badge, Cell, Fact, LoadState, Name, NameLink, PageHead, Table, TimeFacts } from './parts'
+import { usePolled } from './polled'
+import { pretty, Value } from './value'
+
+const EVERY_MS = 3000
+
+/** After this sync id; at the end of the feed if it is null. */
+async function load(feed: string, after: string | null, last: bigint, signal: AbortSignal): Promise<Changes> {
+  const read = (from: bigint) =>
+    ask(operations.getChanges, { path: { feed }, query: { after: from, limit: PAGE_LENGTH } }, signal)
+  if (after !== null) return read(BigInt(/^\d+$/.test(after) ? after : 0))
+  const from = last > PAGE_LENGTH ? last - BigInt(PAGE_LENGTH) : 0n
+  try {
+    return await read(from)
+  } catch (error) {
+    // A tombstone after it has been removed.
+    if (error instanceof RecentnError && error.code === 'cursor_expired') return read(0n)
+    throw error
+  }
+}
+
+interface ChangesProps {
+  feed: string
+  lastSyncId: bigint
+  after: string | null
+}
+
+export function FeedChanges(props: ChangesProps) {
+  const may = useMay('feed')
+  return (
+    <section aria-labelledby="changes">
+      <h2 id="changes">Changes</h2>
+      {may === false && <p class="empty panel">To see the entries, a key needs the scope feed.</p>}
+      {may && <Listed {...props} />}
+    </section>
+  )
+}
+
+function Listed({ feed, lastSyncId, after }: ChangesProps) {
+  const key = JSON.stringify([after, after === null ? String(lastSyncId) : ''])
+  const { data, error } = usePolled((signal) => load(feed, after, lastSyncId, signal), key, EVERY_MS)
+  // At the end of a feed the newest is what one looks for.
+  const rows = data === null ? [] : after === null ? data.changes.toReversed() : data.changes
+  return (
+    <>
+      <FindEntry feed={feed} />
+      <LoadState data={data} error={error} />
+      {data !== null && rows.length === 0 && <p class="empty panel">There are no changes here.</p>}
+      {rows.length > 0 && (
+        <Table class="items" columns={{ 'Sync id': 'number wide', Key: '', Value: '', Version: 'number wide' }}>
+          {rows.map(({ syncId, key, value, version, deleted }) => (
+            <tr key={key}>
+              <Cell kind="number muted wide">{syncId}</Cell>
+              <td class="who">
+                <NameLink to={['feeds', feed, 'entries', key]}>{key}</NameLink>
+              </td>
+              <td class="what">{deleted ? <Badge>deleted</Badge> : <Value value={value} />}</td>
+              <Cell kind="number muted wide">{version ?? '–'}</Cell>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {data !== null && (
+        <nav class="pager" aria-label="Pages">
+          {after !== '0' && <a href={link(['feeds', feed], { after: '0' })}>From the beginning</a>}
+          {after !== null && <a href={link(['feeds', feed])}>Newest</a>}
+          {after !== null && data.hasMore && (
+            <a href={link(['feeds', feed], { after: String(data.cursor) })} rel="next">
+              Next page
+            </a>
+          )}
+        </nav>
+      )}
+    </>
+  )
+}
+
+const LABEL = 'An entry, by its whole key'
+
+function FindEntry({ feed }: { feed: string }) {
+  const [key, setKey] = useState('')
+  return (
+    <form class="member" onSubmit={submitting(() => goTo(['feeds', feed, 'entries', key]))}>
+      <label>
+        <span class="hidden">{LABEL}</span>
+        <input required placeholder={LABEL} {...textInput(key, setKey)} />
+      </label>
+      <button type="submit">Open</button>
+    </form>
+  )
+}
+
+export function EntryPage({ feed, entry: key }: { feed: string; entry: string }) {
+  const path = { feed, key }
+  const { data, error } = usePolled((signal) => ask(operations.getEntry, { path }, signal), key, EVERY_MS)
+  const over = (
+    <>
+      <a href={link(['feeds'])}>Feeds</a> <span aria-hidden="true">/</span>{' '}
+      <NameLink to={['feeds', feed]}>{feed}</NameLink>
+    </>
+  )
+  return (
+    <>
+      <PageHead over={over} title={<Name>{key}</Name>}>
+        {data?.deleted && <Badge>deleted</Badge>}
+      </PageHead>
+      <LoadState data={data} error={error} />
+      {data !== null && <Details entry={data} />}
+    </>
+  )
+}
+
+function Details({ entry: { value, version, syncId, updatedAt } }: { entry: Entry }) {
+  return (
+    <>
+      <dl class="facts panel">
+        <Fact term="Sync id">{syncId ?? 'waits for a publisher'}</Fact>
+        {version !== null && <Fact term="Version">{version}</Fact>}
+        <TimeFacts of={{ Updated: updatedAt }} />
+      </dl>
+      <section aria-labelledby="value">
+        <h2 id="value">Value</h2>
+        <pre class="panel">{pretty(value)}</pre>
+      </section>
+    </>
+  )
+}
