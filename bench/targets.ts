@@ -24,6 +24,7 @@ export const TARGETS: readonly Target[] = [
   { workload: 'hot', peer: 'redis-always', floor: 2, goal: 4 },
   { workload: 'even', peer: 'limit', floor: 0.9, goal: 0.97 },
   { workload: 'even', peer: 'insert-and-trim', floor: 10, goal: 20 },
+  { workload: 'erase', peer: 'insert-and-trim', floor: 0.2, goal: 0.4 },
   { workload: 'http-post', peer: 'redis', floor: 1.1, goal: 1.3 },
   { workload: 'http-post', peer: 'redis', floor: 1.5, goal: 2, engine: 'sqlite' },
   { workload: 'http-get', peer: 'redis', floor: 1.5, goal: 2 },
