@@ -1,5 +1,5 @@
 /**
- * A member that is cut off from the others has no majority, and still answers its clients: a process that has only this
+ * A member that is cut off from the others has no majority, and still answers its clients. A process that has only this
  * member says so to its load balancer, and one with all members in its URL goes to another one.
  */
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-// One process of the load on a cluster, with its own node: sends, receives, appends, puts, reads changes and polls until
+// One process of the load on a cluster, with its own node. Sends, receives, appends, puts, reads changes and polls until
 // it is ordered to end, and then reports the answers that it got. judge.mjs compares that with what is there.
 import { createRequire } from 'node:module'
 

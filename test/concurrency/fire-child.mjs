@@ -1,4 +1,4 @@
-// One process of the fire: opens a store of the built library, waits until all are ready, then appends (or changes
+// One process of the fire. Opens a store of the built library, waits until all are ready, then appends (or changes
 // settings and erases) as its task says, and writes down everything that was acknowledged. See fire.ts for the messages.
 import { createRequire } from 'node:module'
 

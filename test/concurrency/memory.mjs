@@ -1,5 +1,5 @@
 // Does memory stay flat? Appends a million items over 100,000 groups through the built library and compares what is
-// used after garbage collection at 200,000 items and at the end: it may grow by less than 30 MB.
+// used after garbage collection at 200,000 items and at the end. It may grow by less than 30 MB.
 // node --expose-gc test/concurrency/memory.mjs [DATABASE_URL]      (a fresh SQLite file when no URL is given)
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'

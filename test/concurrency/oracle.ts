@@ -2,7 +2,7 @@
  * The right end of a fire, computed from what was acknowledged alone.
  *
  * An append and a change of settings both lock the group's head, so the total that a change answers says between which
- * two ids it happened: replaying both in that order over a plain map gives the group's window exactly.
+ * two ids it happened. Replaying both in that order over a plain map gives the group's window exactly.
  */
 import { type Acknowledged, FIRST_SETTINGS, familyOf, type Report, type SettingsChange } from './fire'
 

@@ -1,4 +1,4 @@
-// One process of the test of windows: changes a few groups and reads them, and prints what each page with a tag had in it (the
+// One process of the test of windows. Changes a few groups and reads them, and prints what each page with a tag had in it (the
 // same tag must mean the same page in every process), and between which times it was asked for. Ends when its input does.
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'

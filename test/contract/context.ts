@@ -1,5 +1,5 @@
 /**
- * The contract is what every engine must do. Each of its rooms works on this: one database of one engine, a store on it
+ * The contract is what every engine must do. Each of its rooms has one database of one engine, a store on it
  * with a clock that the test moves, and names that no other test of the room has used. Databases are expensive on the servers,
  * names are free.
  */

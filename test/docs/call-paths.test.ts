@@ -1,6 +1,6 @@
 /**
- * The files between a public call and its SQL are few: read off the stack where the statement is run, and off the stack where
- * the call was handed to a mechanism of `src/kit/`. And the reading lists of `docs/architecture.md` lead from the call to the
+ * The files between a public call and its SQL are few. They are read off the stack where the statement is run, and off the
+ * stack where the call was handed to a mechanism of `src/kit/`. And the reading lists of `docs/architecture.md` lead from the call to the
  * first statement: no file of the stack is missing, and imports lead from each file to the next.
  */
 import { existsSync, readFileSync } from 'node:fs'

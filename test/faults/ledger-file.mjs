@@ -1,5 +1,5 @@
 // The file that processes under fire append to, a line for each thing that happened, before they continue. A reader may see
-// the half of a line, and a kill may leave one behind (the kernel writes a page at a time): each line ends with a dot, and
+// the half of a line, and a kill may leave one behind (the kernel writes a page at a time). Each line ends with a dot, and
 // begins on a new line. ledger-lines.ts reads them.
 import { openSync, writeSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-// One process of pollers for the fire: polls every table until it is ordered to end, or is killed, and writes down every
+// One process of pollers for the fire. Polls every table until it is ordered to end, or is killed, and writes down every
 // beginning and end of a handler, one appended line each, before it continues. See poll-ledger.ts for what the lines say.
 import { createRequire } from 'node:module'
 import { openLedger } from './ledger-file.mjs'

@@ -6,7 +6,7 @@
  * - `killed <pid>`: by the test, when the process was gone
  * - `fault <code> <text>`: an error of the database that a poller reported
  *
- * A process that lives holds its claims, so that a row which two had at once is seen by the order of the lines: a second
+ * A process that lives holds its claims, so that a row which two had at once is seen by the order of the lines. A second
  * `start` before the `end` of one whose process was not killed.
  */
 import { linesOf } from './ledger-lines'

@@ -1,6 +1,6 @@
 /**
  * A process that is suspended (SIGSTOP) in the midst of its handlers, for longer than its claims hold, and wakes up when
- * another one has its rows: whatever its handlers then come back with is not recorded, in tables of every shape.
+ * another one has its rows. Whatever its handlers then come back with is not recorded, in tables of every shape.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-// One worker process of the queues' fire: works on the queue until it is ordered to end, or is killed, and writes down every
+// One worker process of the queues' fire. Works on the queue until it is ordered to end, or is killed, and writes down every
 // beginning and end of a handler, one appended line each, before it continues. See queue-fire.ts for what the lines say.
 import { createRequire } from 'node:module'
 import { openLedger } from './ledger-file.mjs'

@@ -1,5 +1,5 @@
 /**
- * A queue under fire: worker processes handle its messages while they are killed at random and started again, and the
+ * A queue under fire. Worker processes handle its messages while they are killed at random and started again, and the
  * handlers keep a ledger outside of the database, a file that all append to. Its lines:
  * - `start <id> <claim> <receive count> <visible at, ms> <now, ms>`, then one of
  * - `end <id> <claim> <now>`, `failed <id> <claim> <now>`, or nothing when the process was killed in between

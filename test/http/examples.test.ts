@@ -1,6 +1,6 @@
 /**
- * Every operation of the document with the examples that the document gives for its parameters and its body, sent to a
- * server in a state in which they make sense: once for each good status. The answer must be what the document says, and
+ * Tries every operation of the document with the document's examples of its parameters and its body, once for each good
+ * status, on a server in a state in which they make sense. The answer must be what the document says, and
  * of the shape of its example. An operation or a status without a state fails.
  */
 import { createApp } from '../../src/http/process/app'

@@ -1,5 +1,5 @@
 /**
- * Run as a process: starts a server of each engine that can be had, says in one line of JSON where they are, and ends
+ * Run as a process. Starts a server of each engine that can be had, says in one line of JSON where they are, and ends
  * them when its standard input ends.
  */
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document as TypeScript: the types of its answers and bodies by the names of their schemas, and of the queries by
+ * The OpenAPI document as TypeScript. The types of its answers and bodies by the names of their schemas, and of the queries by
  * operation, with ids as bigint and times as Date. The rules of the document for a value beyond its type are left out.
  */
 interface Schema {

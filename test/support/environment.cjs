@@ -1,5 +1,5 @@
 /**
- * Node, and a look at what a test file leaves behind: a socket, a server, a child or a timer that is still there when its
+ * Node, and a look at what a test file leaves behind. A socket, a server, a child or a timer that is still there when its
  * tests are over keeps the worker from ending, and may disturb the next file. Such a file fails.
  */
 const { AsyncLocalStorage } = require('node:async_hooks')

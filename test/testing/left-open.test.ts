@@ -1,5 +1,5 @@
 /**
- * Stores that are not closed. In jest, a file that leaves a timer or a socket behind fails (test/support/environment.cjs): this one
+ * Stores that are not closed. In jest, a file that leaves a timer or a socket behind fails (test/support/environment.cjs). This one
  * leaves stores with workers, so that it passes only where they are closed at its end.
  */
 import { spawnSync } from 'node:child_process'

@@ -1,11 +1,22 @@
-/** The options of a worker: checked, every fault at once, and with what was left out. */
+/** The calls and the options of a worker: checked, every fault at once, and with what was left out. */
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aBoolean, aFunction, anObject, type Bounds, backoffFaults, boundsOf, option } from '../../fields/options'
 import { MAX_VISIBILITY_SECONDS } from '../../fields/queues'
 import { nameFaults, SIGNAL, whole } from '../../fields/rules'
 import type { Handler } from '../../shared/handling-shapes'
+import type { Queues } from '../../shared/queue-types'
 import { schemaFault } from '../../shared/schema'
 import type { WorkOptions } from './types'
+
+export interface StoreWorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMany' | 'extendMany'> {
+  /**
+   * Ends claims as if they had not been made: ready again, with the receive count that they had before. Stale handles
+   * are ignored.
+   */
+  giveBack(queue: string, receiptHandles: readonly string[]): Promise<unknown>
+  /** Throws where `once` would wait for itself. */
+  guard?: (() => void) | undefined
+}
 
 export interface WorkSettings extends Omit<WorkOptions, 'backoff'> {
   concurrency: number

@@ -24,6 +24,10 @@ export class Prefetch {
   #meanMs: number | null = null
   #allowed = 0
   #isSingle = false
+  #inFlight = 0
+  /** Messages that receives in flight may bring. */
+  #asked = 0
+  #wasFull = false
 
   constructor(private readonly options: WorkSettings) {}
 
@@ -47,11 +51,31 @@ export class Prefetch {
     this.#meanMs = null
   }
 
-  /** The number to ask for, given those that run and those claimed or asked for ahead; 0 while there is enough. */
-  wanted(running: number, ahead: number): number {
+  /** Notes the receive while it is in flight. */
+  async receiving(limit: number, receive: () => Promise<Message[]>): Promise<Message[]> {
+    this.#asked += limit
+    this.#inFlight++
+    let came = 0
+    try {
+      const messages = await receive()
+      came = messages.length
+      return messages
+    } finally {
+      this.#asked -= limit
+      this.#inFlight--
+      this.#wasFull = came === limit
+    }
+  }
+
+  /**
+   * The number to ask for, given those that run and those claimed ahead; 0 while there is enough. A second receive gains
+   * nothing beside one that waits, but does beside one that comes back full.
+   */
+  wanted(running: number, waiting: number, isSecond: boolean): number {
     const { concurrency, batchSize, auto } = this.options
-    if (!auto) return 0
+    if (!auto || (isSecond && !(this.#wasFull && this.#inFlight > 0))) return 0
     const free = concurrency - running
+    const ahead = waiting + this.#asked
     if (this.#isSingle) return free > 0 && ahead === 0 ? 1 : 0
     const pace = this.#meanMs === null ? 0 : (concurrency * AHEAD_MS) / this.#meanMs
     const target = Math.floor(Math.min(pace, this.#allowed))

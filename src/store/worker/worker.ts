@@ -1,34 +1,33 @@
 /**
- * `store.queues.work`: what a worker has beside its loop (`loop.ts`). It claims ahead of its handlers, gives
- * back claims whose handlers have not begun, and may receive only when `once` is called.
+ * `store.queues.work`: claims messages ahead of the handlers, runs a handler on each, and settles them. After a fault it asks
+ * again, later each time, for ever. It may receive only when `once` is called.
+ *
+ * Invariants: a handler begins only while the lease of its message surely holds. Every claim that came in ends in exactly
+ * one way: acked, nacked, given back, or lost. A lease is counted from before the receive that brought it.
  */
 
 import { isShared } from '../../kit/admission'
+import { Handlers } from '../../kit/handlers'
 import { movedByTests } from '../../kit/test-time'
 import { RecentnError } from '../../shared/errors'
+import { Faults } from '../../shared/faults'
 import type { Handler } from '../../shared/handling-shapes'
-import type { Lease, LeaseFate } from '../../shared/leases'
+import { type ExtendSource, extendBy, type Lease, type LeaseFate, Leases, leaseOf } from '../../shared/leases'
 import { CLOCK, clearInterval, outside, setInterval } from '../../shared/platform'
-import type { Message, Queues, ReceiveOptions } from '../../shared/queue-types'
-import type { StopOptions } from '../../shared/running'
-import { InFlight } from '../../shared/settle-batch'
+import type { Message } from '../../shared/queue-types'
+import { Stepping, type StopOptions, surrounded } from '../../shared/running'
+import { parsing } from '../../shared/schema'
+import { InFlight, Settles, type SettlesOptions } from '../../shared/settle-batch'
 import { isClosed, SURROUNDINGS } from '../running'
-import { WorkerLoop, type WorkSource } from './loop'
-import { checkedWork, type WorkSettings } from './options'
+import { checkedWork, type StoreWorkSource, type WorkSettings } from './options'
 import { Prefetch } from './prefetch'
 import type { Worker, WorkOptions, WorkResult } from './types'
 
-type Held = Lease<Message>
+const WAIT_SECONDS = 20
+/** After an empty answer that took no longer than this, the next receive waits as long. */
+const SOON_MS = 100
 
-export interface StoreWorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMany' | 'extendMany'> {
-  /**
-   * Ends claims as if they had not been made: ready again, with the receive count that they had before. Stale handles
-   * are ignored.
-   */
-  giveBack(queue: string, receiptHandles: readonly string[]): Promise<unknown>
-  /** Throws where `once` would wait for itself. */
-  guard?: (() => void) | undefined
-}
+type Held = Lease<Message>
 
 /** See `StoreQueues.work`. Throws `invalid_input`. A worker belongs to no caller: one that is started inside a transaction does not run inside it. */
 export function startWorker(
@@ -41,44 +40,46 @@ export function startWorker(
   return outside(() => new QueueWorker(source, queue, handler, settings))
 }
 
-const isGone = (error: unknown) => error instanceof RecentnError && error.code === 'queue_not_found'
+/** While the claim holds; while the database is away, also beyond that. */
+const mayPass: SettlesOptions['again'] = (error, { endsAt }, isStopping) =>
+  !(error instanceof RecentnError && ['closed', 'queue_not_found'].includes(error.code)) &&
+  ((isShared(error) && !isStopping) || CLOCK.now() < endsAt)
 
-export class QueueWorker extends WorkerLoop implements Worker {
+export class QueueWorker extends Stepping implements Worker {
   readonly #source: StoreWorkSource
+  readonly #queue: string
   readonly #settings: WorkSettings
+  readonly #handle: Handler
+  readonly #faults: Faults<Message>
+  readonly #handlers: Handlers<Held>
+  readonly #leases: Leases<Held>
+  readonly #settles: Settles
   readonly #prefetch: Prefetch
-  #inFlight = 0
-  /** Messages that receives in flight may bring. */
-  #asked = 0
-  #wasFull = false
   /** Receives that wait, and what they brought while it is taken in. */
   readonly #receives = new InFlight()
-  readonly #second: Promise<void>
+  readonly #receiving: Promise<unknown>
   /** Ends the waiting of the receives. */
   #interruption = new AbortController()
   #once: Promise<WorkResult> | null = null
 
   constructor(source: StoreWorkSource, queue: string, handler: Handler, settings: WorkSettings) {
-    const asked: WorkSource = {
-      ...source,
-      receive: (_, how) => this.#receive(how),
-      extendMany: (_, handles, { visibilityTimeoutSeconds }) =>
-        source.extendMany(queue, handles, { visibilityTimeoutSeconds }),
-    }
-    super(asked, queue, handler, settings, {
-      ...SURROUNDINGS,
-      backoff: settings.backoff,
-      // While the claim holds; while the database is away, also beyond that.
-      again: (error, { endsAt }, isStopping) =>
-        !isClosed(error) && !isGone(error) && ((isShared(error) && !isStopping) || CLOCK.now() < endsAt),
-      lastMs: 1000,
-    })
+    super(SURROUNDINGS)
     this.#source = source
+    this.#queue = queue
     this.#settings = settings
+    this.#handle = surrounded(settings.around, parsing(settings.schema, handler))
+    const faults = new Faults<Message>({ ...settings, who: 'worker', what: `work on the queue ${queue}` })
+    this.#faults = faults
+    this.#settles = new Settles({ ...settings, source, queue, faults, clock: CLOCK, again: mayPass })
+    this.#leases = new Leases({ clock: CLOCK, share: 0.5, extend: (leases, ms) => this.#extend(leases, ms), faults })
+    movedByTests(this.#leases, this.stopped)
+    const { concurrency } = settings
+    const run = (lease: Held) => this.#run(lease)
+    this.#handlers = new Handlers({ clock: CLOCK, concurrency, run, quiet: () => this.#quiet() })
     this.#prefetch = new Prefetch(settings)
-    // It gains nothing beside one that waits, but does beside one that comes back full.
-    this.#second = this.receiving(true)
-    movedByTests(this.leases, this.stopped)
+    void this.stopped.then(() => this.#leases.close())
+    this.#receiving = Promise.all([this.#receiveOn(false), this.#receiveOn(true)])
+    this.stopBy(settings.signal)
     if (!settings.auto) return
     // A worker that waits for messages keeps its process alive.
     const keepAlive = setInterval(() => {}, 2 ** 31 - 1)
@@ -102,58 +103,65 @@ export class QueueWorker extends WorkerLoop implements Worker {
   }
 
   /** Resolves when no handler runs and all that have ended are settled, if no message comes in before. */
-  settled(): Promise<void> {
-    return super.quiet()
+  async settled(): Promise<void> {
+    await this.#handlers.ended()
+    await this.#settles.drained()
   }
 
   async #onceAlone(): Promise<WorkResult> {
-    const { handlers } = this
-    const prefetch = this.#prefetch
-    prefetch.result = { done: 0, failed: 0 }
+    this.#prefetch.result = { done: 0, failed: 0 }
     while (!this.stopping.signal.aborted) {
-      const came = await this.take(this.#settings.concurrency)
-      await handlers.idle()
+      const came = await this.#take(this.#settings.concurrency)
+      await this.#handlers.idle()
       await this.settled()
       if (came === 0) break
     }
-    return prefetch.result
+    return this.#prefetch.result
   }
 
-  protected override async take(limit: number, wait?: ReceiveOptions): Promise<number> {
+  /** Asks for messages until it is stopped. */
+  async #receiveOn(isSecond: boolean): Promise<void> {
+    await this.repeat(this.#faults, (signal) => this.#step(signal, isSecond))
+    void this.stop()
+  }
+
+  async #step(signal: AbortSignal, isSecond: boolean): Promise<number> {
+    let limit = 0
+    await this.#handlers.until(() => {
+      const { closed, running, waiting } = this.#handlers
+      limit = closed ? 0 : this.#prefetch.wanted(running.size, waiting.length, isSecond)
+      return limit > 0 || signal.aborted
+    })
+    if (signal.aborted) return 0
+    const sentAt = CLOCK.now()
+    const came = await this.#take(limit, WAIT_SECONDS)
+    return came === 0 && CLOCK.now() - sentAt < SOON_MS ? SOON_MS : 0
+  }
+
+  /** Claims messages, and begins their handlers. Resolves to how many came. */
+  async #take(limit: number, waitSeconds?: number): Promise<number> {
     this.#receives.begin()
     try {
-      return await super.take(limit, wait)
+      const { visibilityTimeoutSeconds } = this.#settings
+      const { signal } = this.#interruption
+      const how = { limit, visibilityTimeoutSeconds, waitSeconds, signal }
+      const sentAt = CLOCK.now()
+      const messages = await this.#prefetch.receiving(limit, () => this.#source.receive(this.#queue, how))
+      this.#faults.answered()
+      const leases = messages.map((message) => leaseOf(message, sentAt, visibilityTimeoutSeconds))
+      await this.#leases.add(leases)
+      this.#admit(leases.filter(({ isLost }) => !isLost))
+      return leases.length
+    } catch (error) {
+      if (isClosed(error)) void this.stop()
+      throw error
     } finally {
       this.#receives.end()
     }
   }
 
-  async #receive(how: ReceiveOptions & { limit: number }): Promise<Message[]> {
-    this.#asked += how.limit
-    this.#inFlight++
-    let came = 0
-    try {
-      const messages = await this.#source.receive(this.queue, { ...how, signal: this.#interruption.signal })
-      came = messages.length
-      return messages
-    } catch (error) {
-      if (isClosed(error)) void this.stop()
-      throw error
-    } finally {
-      this.#asked -= how.limit
-      this.#inFlight--
-      this.#wasFull = came === how.limit
-    }
-  }
-
-  protected override wanted(isSecond: boolean): number {
-    const { closed, running, waiting } = this.handlers
-    if (closed || !this.#settings.auto || (isSecond && !(this.#wasFull && this.#inFlight > 0))) return 0
-    return this.#prefetch.wanted(running.size, waiting.length + this.#asked)
-  }
-
-  protected override admit(leases: readonly Held[]): void {
-    const { handlers } = this
+  #admit(leases: readonly Held[]): void {
+    const handlers = this.#handlers
     const [suspect] = leases.filter(({ isSuspect }) => isSuspect)
     if (leases.length > 0) this.#prefetch.came(leases, suspect !== undefined)
     for (const lease of leases) if (!lease.isSuspect) lease.keptAt = Number.POSITIVE_INFINITY
@@ -165,9 +173,9 @@ export class QueueWorker extends WorkerLoop implements Worker {
     } else handlers.add(leases)
   }
 
-  /** Messages that were claimed too far ahead are given back, so that other workers get it. */
-  protected override async extend(leases: readonly Held[], ms: number): Promise<(lease: Held) => LeaseFate> {
-    const { handlers } = this
+  /** Messages that were claimed too far ahead are given back, so that other workers get them. */
+  async #extend(leases: readonly Held[], ms: number): Promise<(lease: Held) => LeaseFate> {
+    const handlers = this.#handlers
     const unkept = new Set(leases.filter((lease) => this.#isLate(lease)))
     if (unkept.size > 0) {
       this.#prefetch.slowed()
@@ -176,49 +184,73 @@ export class QueueWorker extends WorkerLoop implements Worker {
       handlers.next()
     }
     const kept = leases.filter((lease) => !unkept.has(lease))
-    return kept.length > 0 ? super.extend(kept, ms) : () => 'lost'
+    if (kept.length === 0) return () => 'lost'
+    const extendMany: ExtendSource['extendMany'] = (queue, handles, { visibilityTimeoutSeconds }) =>
+      this.#source.extendMany(queue, handles, { visibilityTimeoutSeconds })
+    return extendBy({ extendMany }, this.#queue)(kept, ms)
   }
 
   /** Its handler has not begun in time. */
   #isLate(lease: Held): boolean {
-    return lease.keptAt === Number.POSITIVE_INFINITY && CLOCK.now() >= this.leases.dueAt(lease)
+    return lease.keptAt === Number.POSITIVE_INFINITY && CLOCK.now() >= this.#leases.dueAt(lease)
   }
 
   /** As if the messages had not been claimed. */
   #giveBack(leases: readonly Held[]): void {
-    for (const lease of leases) this.leases.remove(lease)
+    for (const lease of leases) this.#leases.remove(lease)
     const held = leases.filter(({ isLost }) => !isLost)
-    this.settles.settle(held, async (handles) => {
-      await this.#source.giveBack(this.queue, handles)
+    this.#settles.settle(held, async (handles) => {
+      await this.#source.giveBack(this.#queue, handles)
       return handles
     })
   }
 
-  protected override run(lease: Held): Promise<void> {
+  async #run(lease: Held): Promise<void> {
     // A claim that is due was given back, or is about to be.
-    if (this.#isLate(lease)) return Promise.resolve()
+    if (lease.isLost || this.#isLate(lease)) return
     lease.keptAt = CLOCK.now()
-    return super.run(lease)
-  }
-
-  protected override handled(lease: Held, failure: { error: unknown } | null): void {
+    const context = {
+      /** Made when the handler asks for it. */
+      get signal() {
+        return lease.signal
+      },
+    }
+    const failure = await this.#faults.attempt(() => this.#handle(lease.subject, context), lease.subject)
+    this.#leases.remove(lease)
+    if (lease.isLost) return
     this.#prefetch.handled(CLOCK.now() - lease.keptAt, failure !== null)
-    super.handled(lease, failure)
+    if (failure) this.#settles.failed(lease, failure.error)
+    else this.#settles.done(lease)
   }
 
   /** The receives that wait end too, and what they brought is given back. */
-  protected override async quiet(): Promise<void> {
+  async #quiet(): Promise<void> {
     this.#interruption.abort()
     await this.#receives.none()
     this.#interruption = new AbortController()
-    await super.quiet()
+    await this.settled()
   }
 
-  protected override async end(): Promise<void> {
+  protected async end(): Promise<void> {
+    const handlers = this.#handlers
     this.#interruption.abort()
-    this.handlers.closed++
-    this.#giveBack(this.handlers.waiting.splice(0))
-    await Promise.all([super.end(), this.#second, this.#receives.none()])
+    handlers.closed++
+    this.#giveBack(handlers.waiting.splice(0))
+    handlers.next()
+    await this.#receiving
+    await handlers.idle()
+    this.#settles.hurry()
+    await Promise.all([this.#settles.drained(), this.#receives.none()])
     await this.settled()
+  }
+
+  protected async hurry(): Promise<void> {
+    for (const lease of await this.#handlers.abandon()) {
+      this.#leases.remove(lease)
+      this.#settles.abandoned(lease)
+    }
+    this.#settles.hurry()
+    await this.within(this.#settles.drained())
+    this.#settles.giveUp()
   }
 }

@@ -1,5 +1,5 @@
 /**
- * How the hot statements run, looked at from the server: the plan that EXPLAIN gives, and the rows that the storage
+ * How the hot statements run, looked at from the server. The plan that EXPLAIN gives, and the rows that the storage
  * engine was in truth asked for, which no plan can gloss over. On tables where every group is a small part.
  */
 import type { QueryRunner } from 'typeorm'

@@ -1,5 +1,5 @@
 /**
- * Publishing in the model. Which numbers entries get is for the publisher to say: the oracle knows which are to be
+ * Publishing in the model. Which numbers entries get is for the publisher to say. The oracle knows which are to be
  * numbered, and that each number is new and greater than all that were there before; then it learns them.
  */
 import type { Store } from '../../../src/index'

@@ -1,6 +1,6 @@
 /**
  * A private copy of a program out of the distribution's own packages (Debian, Ubuntu), unpacked into `.cache/` of
- * the project. No root, nothing installed: apt is pointed at package lists and a cache of our own, so that the
+ * the project. No root, nothing installed. Apt is pointed at package lists and a cache of our own, so that the
  * system's stay as they are, and its hooks, which may write elsewhere, are turned off.
  */
 import { execFile } from 'node:child_process'

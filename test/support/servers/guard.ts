@@ -1,5 +1,5 @@
 /**
- * Cleaning up after a test run that was killed: a small shell in another session waits for the end of a pipe
+ * Cleaning up after a test run that was killed. A small shell in another session waits for the end of a pipe
  * from this process, which comes however this process ends, and then runs a command.
  */
 import { spawn } from 'node:child_process'
