@@ -10,7 +10,7 @@ declare module '@nestjs/common' {
   export function Injectable(): ClassMark
   export function Controller(path: string): ClassMark
   export function Get(path: string): MethodMark
-  export function Inject(token: symbol): ParameterMark
+  export function Inject(token: unknown): ParameterMark
   export function Param(name: string): ParameterMark
   export function Module(parts: {
     imports?: unknown[]
@@ -35,6 +35,36 @@ declare module '@nestjs/core' {
       listen(port: number): Promise<void>
     }>
   }
+}
+
+declare module 'nestjs-cls' {
+  export const ClsModule: { forRoot(options: { plugins: object[] }): unknown }
+}
+
+declare module '@nestjs-cls/transactional' {
+  export class ClsPluginTransactional {
+    constructor(options: { adapter: object })
+  }
+  export class TransactionHost<Adapter> {
+    readonly tx: Adapter extends { transaction: infer Manager } ? Manager : never
+  }
+  export function Transactional(): MethodDecorator
+}
+
+declare module '@nestjs-cls/transactional-adapter-typeorm' {
+  export class TransactionalAdapterTypeOrm {
+    constructor(options: { dataSourceToken: unknown })
+    readonly transaction: import('typeorm').EntityManager
+  }
+}
+
+declare module 'typeorm-transactional' {
+  export enum StorageDriver {
+    ASYNC_LOCAL_STORAGE = 'ASYNC_LOCAL_STORAGE',
+  }
+  export function initializeTransactionalContext(options: { storageDriver: StorageDriver }): void
+  export function addTransactionalDataSource(dataSource: import('typeorm').DataSource): void
+  export function Transactional(): MethodDecorator
 }
 
 declare module 'fastify' {
