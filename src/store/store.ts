@@ -3,7 +3,7 @@ import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
 import { engineOf } from '../database/attached/attach'
 import { joined, type QueryTransaction } from '../database/attached/query-transaction'
-import { connectionUse, poolSizeOf } from '../database/connection-use'
+import { connectionUse, onConnection, poolSizeOf } from '../database/connection-use'
 import type { Engine, Session } from '../database/engine'
 import { ping } from '../database/mysql/cluster'
 import type { Database } from '../database/transaction'
@@ -76,6 +76,7 @@ export class BoundStore implements InnerStore {
   readonly #sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   readonly #report: Report
   readonly #sweepers: readonly Loop[]
+  readonly #unlisten: () => void
   #closing: Promise<void> | null = null
 
   constructor(base: Base, options: StoreOptions) {
@@ -86,6 +87,7 @@ export class BoundStore implements InnerStore {
     database.counts.onDiskFull.add(this.#diskFull)
     this.#engine = engineOf(dataSource)
     this.#groupMemory = new GroupMemory(options.defaultCapacity, options.groupMemoryBytes)
+    this.#unlisten = onConnection(dataSource, () => this.#groupMemory.forgetWindows())
     for (const memory of [this.#groupMemory, this.#queueMemory, this.#feedMemory]) memory.counts = this.#work
     this.dataSource = dataSource
     this.location = database.location
@@ -213,6 +215,7 @@ export class BoundStore implements InnerStore {
   async #close(): Promise<void> {
     // Both at once: nothing new is taken, however long a sweep still runs.
     await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#sharedPoll.stop(), this.#closeOperations()])
+    this.#unlisten()
     await this.#base.database.drain()
     this.#base.database.counts.onDiskFull.delete(this.#diskFull)
     await this.#base.close()
