@@ -1,4 +1,5 @@
-/** How many connections of a store are in use, without asking the database. */
+/** How many connections of a store are in use, and when one is made, without asking the database. */
+import type { EventEmitter } from 'node:events'
 import type { DataSource } from 'typeorm'
 
 export interface ConnectionUse {
@@ -11,7 +12,7 @@ export interface ConnectionUse {
 }
 
 /** The parts of mysql2's pool that are read; a part that another version lacks counts as 0. */
-interface DriverPool {
+interface DriverPool extends Partial<Pick<EventEmitter, 'on' | 'off'>> {
   config?: { connectionLimit?: number }
   _allConnections?: PooledConnections
   _freeConnections?: { length: number }
@@ -44,6 +45,13 @@ export function connectionUse(
     idle,
     waiting: (queue?.length ?? 0) + turns,
   }
+}
+
+/** Calls the listener when a connection was made: what it leads to may be an older copy of the database. Answers with how that ends. */
+export function onConnection(source: DataSource, listener: () => void): () => void {
+  const pool = poolOf(source)
+  pool.on?.('connection', listener)
+  return () => pool.off?.('connection', listener)
 }
 
 /** The most connections of a pool, which a user's code may share; null for SQLite, or if it is not known. */

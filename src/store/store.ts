@@ -3,7 +3,7 @@ import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
 import { engineOf } from '../database/attached/attach'
 import { joined, type QueryTransaction } from '../database/attached/query-transaction'
-import { connectionUse, poolSizeOf } from '../database/connection-use'
+import { connectionUse, onConnection, poolSizeOf } from '../database/connection-use'
 import type { Engine, Session } from '../database/engine'
 import { ping } from '../database/mysql/cluster'
 import type { Setting } from '../database/statements'
@@ -80,6 +80,7 @@ export class BoundStore implements InnerStore {
   readonly #sweepers: readonly Loop[]
   readonly #setting: Setting
   readonly #transactions: Transactions
+  readonly #unlisten: () => void
   #closing: Promise<void> | null = null
 
   constructor(base: Base, options: StoreOptions) {
@@ -90,6 +91,7 @@ export class BoundStore implements InnerStore {
     database.counts.onDiskFull.add(this.#diskFull)
     this.#engine = engineOf(dataSource)
     this.#groupMemory = new GroupMemory(options.defaultCapacity, options.groupMemoryBytes)
+    this.#unlisten = onConnection(dataSource, () => this.#groupMemory.forgetWindows())
     for (const memory of [this.#groupMemory, this.#queueMemory, this.#feedMemory]) memory.counts = this.#work
     this.dataSource = dataSource
     this.location = database.location
@@ -220,6 +222,7 @@ export class BoundStore implements InnerStore {
     this.#transactions.isClosed = true
     // Both at once: nothing new is taken, however long a sweep still runs.
     await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#sharedPoll.stop(), this.#closeOperations()])
+    this.#unlisten()
     await this.#base.database.drain()
     this.#base.database.counts.onDiskFull.delete(this.#diskFull)
     await this.#base.close()

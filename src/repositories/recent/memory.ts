@@ -18,7 +18,7 @@ export interface GroupListeners {
 export class GroupMemory {
   readonly policies: PolicyCache
   readonly layouts: Layouts
-  readonly windows: Windows
+  #windows: Windows
   listeners: GroupListeners | null = null
   /** What is counted when it is committed: a store's. */
   counts: { itemsAppended: number; itemsDeduplicated: number } | null = null
@@ -27,8 +27,20 @@ export class GroupMemory {
   constructor(defaultCapacity = 10, windowBytes = 32 * 1024 * 1024, store: GroupMemory | null = null) {
     this.policies = store ? store.policies.forTransaction() : new PolicyCache(defaultCapacity)
     this.layouts = store ? store.layouts : new Layouts()
-    this.windows = store ? store.windows : new Windows(windowBytes)
+    this.#windows = new Windows(windowBytes)
     this.#store = store ?? this
+  }
+
+  get windows(): Windows {
+    return this.#store.#windows
+  }
+
+  /**
+   * The database may be an older copy of itself now, whose next versions have been given before. What is under way remembers in
+   * the windows from before, which nobody reads any more.
+   */
+  forgetWindows(): void {
+    this.#store.#windows = new Windows(this.windows.maxBytes)
   }
 
   /** The memory of one transaction, which may see older policies than the store, and its own. */

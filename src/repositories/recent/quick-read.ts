@@ -140,8 +140,7 @@ async function readTogether(
   try {
     return await session.read((reader) => readQuickly(reader, memory, calls))
   } catch (error) {
-    // The database may come back as an older copy of itself, whose next versions have been given before.
-    if (isPassing(error)) memory.windows.clear()
+    if (isPassing(error)) memory.forgetWindows()
     throw error
   }
 }

@@ -75,11 +75,6 @@ export class Windows {
     this.#set(group, { ...was, version: was.version + 1n, lines })
   }
 
-  clear(): void {
-    this.#known.clear()
-    this.#bytes = 0
-  }
-
   #set(group: string, window: Window | Unsure): void {
     this.#drop(group)
     let bytes = GROUP_BYTES + group.length
