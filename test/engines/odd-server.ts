@@ -27,13 +27,28 @@ const COMMON = [
   '--default-storage-engine=MyISAM',
   '--innodb-strict-mode=OFF',
   '--log-bin=binlog',
+  '--binlog-row-image=MINIMAL',
+  '--innodb-rollback-on-timeout=ON',
+  // MariaDB changes it only where it was set at the start.
+  '--max-user-connections=400',
   '--server-id=7',
 ]
 
 const OWN: Record<ServerEngine, string[]> = {
   // A MySQL whose data was set up in another case does not start with this one.
-  mariadb: ['--lower-case-table-names=1', '--innodb-snapshot-isolation=OFF', '--innodb-force-primary-key=ON'],
-  mysql: ['--secure-file-priv=', '--sql-require-primary-key=ON', '--innodb-autoinc-lock-mode=2'],
+  mariadb: [
+    '--lower-case-table-names=1',
+    '--gtid-strict-mode=ON',
+    '--innodb-snapshot-isolation=OFF',
+    '--innodb-force-primary-key=ON',
+  ],
+  mysql: [
+    '--secure-file-priv=',
+    '--sql-require-primary-key=ON',
+    '--innodb-autoinc-lock-mode=2',
+    '--gtid-mode=ON',
+    '--enforce-gtid-consistency=ON',
+  ],
 }
 
 export interface OddServer {

@@ -7,6 +7,7 @@ import { refusal, sleep } from '../contract/context'
 import { startServer } from '../support/processes'
 import type { ServerEngine } from '../support/servers/server'
 import { exercise } from './exercise'
+import { describeManagedSettings } from './managed-settings'
 import { type OddServer, startOddServer, withGlobal } from './odd-server'
 import { describeTls } from './tls'
 
@@ -37,6 +38,7 @@ export function describeOddServer(engine: ServerEngine): void {
     () => url,
     () => server.admin,
   )
+  describeManagedSettings(engine, () => server)
 
   it('does everything on connections of its own, and doctor finds nothing wrong', async () => {
     await exercise(await open())
