@@ -13,6 +13,9 @@ const CONVERTED = { Id: 'bigint', TotalAppended: 'bigint', Cursor: 'bigint', Pos
 /** Header parameters that the client sends by itself. */
 const KNOWN_HEADERS = ['If-Match', 'If-None-Match', 'Last-Event-ID']
 
+/** Shapes that the client names itself: the others stay inside of the file. */
+const SHAPES_OF_CLIENT = ['Item', 'GroupRemoved', 'GroupReset', 'Group', 'Queue', 'Schedule']
+
 const nameOf = (ref) => ref.split('/').at(-1)
 
 /** The text of operations.ts. */
@@ -59,7 +62,8 @@ function shapeLines(schemas) {
     const shape = shapeOf(schemas[name], schemas)
     if (shape === null || lines.has(name)) return
     const text = shapeText(shape, add)
-    lines.set(name, `export const ${shapeName(name)}: FieldShapes = ${text}\n`)
+    const isUsed = SHAPES_OF_CLIENT.includes(name)
+    lines.set(name, `${isUsed ? 'export ' : ''}const ${shapeName(name)}: FieldShapes = ${text}\n`)
   }
   Object.keys(schemas).forEach(add)
   return [...lines.values()]
