@@ -67,6 +67,6 @@ export function goTo(parts: readonly string[]): void {
 
 /** Changes the query without a step in the browser's history, for a search that is being typed. */
 export function replaceQuery(parts: readonly string[], query: Record<string, string | null>): void {
-  history.replaceState(null, '', link(parts, query))
+  history.replaceState(history.state, '', link(parts, query))
   dispatchEvent(new HashChangeEvent('hashchange'))
 }

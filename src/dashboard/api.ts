@@ -50,8 +50,9 @@ export const ifTag = (tag: string) => ({ 'If-Match': `"${tag}"` })
 /** Rows of one page of a list. */
 export const PAGE_LENGTH = 50
 
-export function pageQuery(after: string | null, prefix = '') {
-  return { limit: PAGE_LENGTH, after: after ?? undefined, prefix: prefix || undefined }
+export function pageQuery(after: string | null, prefix = '', contains = '') {
+  const names = { prefix: prefix || undefined, contains: contains || undefined }
+  return { limit: PAGE_LENGTH, after: after ?? undefined, ...names }
 }
 
 export function toError(thrown: unknown): RecentnError {

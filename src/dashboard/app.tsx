@@ -1,7 +1,7 @@
 /** The frame of every page: navigation, the key, and the focus, which moves to the heading of the page that is opened. */
 import './styles/all.css'
 import { render } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { link, type PageAddress, usePageAddress } from './address'
 import { EntryPage } from './feed-changes'
 import { FeedPage } from './feed-page'
@@ -34,33 +34,29 @@ const PAGE_ABOVE: Readonly<Record<string, string>> = { members: 'groups' }
 
 function Page({ address: { parts, query } }: { address: PageAddress }) {
   const [first = 'groups', name, second, id] = parts
-  const prefix = query.get('prefix') ?? ''
   const after = query.get('after')
+  const listed = { prefix: query.get('prefix') ?? '', contains: query.get('contains') ?? '', after }
   if (first === 'key' && hasKeys) return <KeyPage />
   if (first === 'groups') {
-    return name === undefined ? <GroupsPage prefix={prefix} after={after} /> : <GroupPage key={name} group={name} />
+    return name === undefined ? <GroupsPage {...listed} /> : <GroupPage key={name} group={name} />
   }
   if (first === 'policies') {
-    return name === undefined ? <PoliciesPage after={after} /> : <PolicyPage key={name} prefix={name} />
+    return name === undefined ? <PoliciesPage {...listed} /> : <PolicyPage key={name} prefix={name} />
   }
   if (first === 'members' && name !== undefined)
     return <MemberPage key={name} member={name} before={query.get('before')} />
   if (first === 'queues') {
-    if (name === undefined) return <QueuesPage prefix={prefix} after={after} />
+    if (name === undefined) return <QueuesPage {...listed} />
     if (second === 'messages' && id !== undefined && /^\d+$/.test(id)) {
       return <MessagePage key={`${name}/${id}`} queue={name} id={BigInt(id)} />
     }
     return <QueuePage key={name} queue={name} state={query.get('state')} after={after} />
   }
   if (first === 'schedules') {
-    return name === undefined ? (
-      <SchedulesPage prefix={prefix} after={after} />
-    ) : (
-      <SchedulePage key={name} schedule={name} />
-    )
+    return name === undefined ? <SchedulesPage {...listed} /> : <SchedulePage key={name} schedule={name} />
   }
   if (first === 'feeds') {
-    if (name === undefined) return <FeedsPage prefix={prefix} after={after} />
+    if (name === undefined) return <FeedsPage {...listed} />
     if (second === 'entries' && id !== undefined) return <EntryPage key={`${name}/${id}`} feed={name} entry={id} />
     return <FeedPage key={name} feed={name} after={after} />
   }
@@ -78,6 +74,7 @@ function App() {
   const address = usePageAddress()
   const main = useRef<HTMLElement>(null)
   useHeadingFocus(main, address.parts.join('/'))
+  useScroll(address)
   const [first = 'groups'] = address.parts
   const current = PAGE_ABOVE[first] ?? first
   // Not a link: the hash is the address of the page, and #main would leave it.
@@ -122,11 +119,23 @@ function useHeadingFocus(main: { current: HTMLElement | null }, path: string): v
     const heading = main.current?.querySelector('h1')
     document.title = heading?.textContent ? `${heading.textContent} · recentn` : 'recentn'
     if (!isFirst.current) {
-      scrollTo(0, 0)
       heading?.focus({ preventScroll: true })
     }
     isFirst.current = false
   }, [path])
+}
+
+/** Where each step of the browser's history was scrolled to: the way back leads there, a new page begins at its top. */
+const scrolls = new Map<unknown, number>()
+history.scrollRestoration = 'manual'
+addEventListener('scroll', () => scrolls.set(history.state?.at, scrollY), { passive: true })
+
+function useScroll(address: PageAddress): void {
+  useLayoutEffect(() => {
+    const at = history.state?.at
+    if (at === undefined) history.replaceState({ at: Date.now() }, '')
+    scrollTo(0, at === undefined ? 0 : (scrolls.get(at) ?? 0))
+  }, [address])
 }
 
 function KeyLink({ isCurrent }: { isCurrent: boolean }) {

@@ -14,7 +14,7 @@ export function FeedsPage(listed: Listed) {
       part="feeds"
       load={(query, signal) => ask(operations.listFeeds, { query }, signal)}
       empty="There are no feeds yet. The first entry makes one."
-      unmatched="No feed begins with this."
+      unmatched="No feed has this in its name."
       columns={COLUMNS}
       row={(feed) => <Row key={feed.feed} feed={feed} />}
     />

@@ -32,8 +32,8 @@ export function KeyForm() {
         </button>
       </div>
       <p class="muted">
-        It stays in this tab, is sent to this server only, and is forgotten when the tab is closed. Keys are made by{' '}
-        <code>recentn keys create</code>.
+        It stays in the tabs of this page, is sent to this server only, and is forgotten when they are closed. Keys are
+        made by <code>recentn keys create</code>.
       </p>
     </form>
   )

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import * as operations from '../client/operations'
+import type { Item } from '../shared/group-types'
 import { link } from './address'
 import { ask, isAccessError } from './api'
 import { GroupSettings } from './group-settings'
@@ -92,16 +93,61 @@ function Connection({ view: { state }, live }: LiveProps) {
   )
 }
 
+/** Somebody reads: an item is open, or the page is scrolled. */
+function useReading(section: { current: HTMLElement | null }): boolean {
+  const [isReading, setReading] = useState(false)
+  useEffect(() => {
+    const look = () => {
+      const top = section.current?.getBoundingClientRect().top ?? 1
+      setReading(top < 0 || section.current?.querySelector('details[open]') != null)
+    }
+    addEventListener('scroll', look, { passive: true })
+    // An item that is opened tells it to nobody above it.
+    addEventListener('toggle', look, { capture: true })
+    return () => {
+      removeEventListener('scroll', look)
+      removeEventListener('toggle', look, { capture: true })
+    }
+  }, [])
+  return isReading
+}
+
+/** Those that were there when reading began stay, and newer ones wait; older ones are added. */
+function useHeld(items: readonly Item[], isReading: boolean) {
+  const held = useRef<readonly Item[]>(items)
+  const [first, last] = [held.current[0], held.current.at(-1)]
+  if (!isReading || first === undefined || last === undefined) held.current = items
+  else held.current = [...held.current, ...items.filter(({ id }) => id < last.id)]
+  const newer = isReading && first !== undefined ? items.filter(({ id }) => id > first.id).length : 0
+  const ids = new Set(items.map(({ id }) => id))
+  return { shown: held.current, newer, gone: held.current.filter(({ id }) => !ids.has(id)).length }
+}
+
 function LastItems({ view: { recent, arrived }, live }: LiveProps) {
+  const section = useRef<HTMLElement>(null)
+  const isReading = useReading(section)
+  const { shown: items, newer, gone } = useHeld(recent?.items ?? [], isReading)
   if (recent === null) return null
-  const { items, nextBefore } = recent
+  const { nextBefore } = recent
+  const release = () => {
+    for (const open of section.current?.querySelectorAll('details[open]') ?? []) open.removeAttribute('open')
+    scrollTo(0, 0)
+  }
   return (
-    <section aria-labelledby="items">
+    <section ref={section} aria-labelledby="items">
+      {newer + gone > 0 && (
+        <div class="held">
+          <button type="button" onClick={release}>
+            {newer > 0 ? `${newer} new` : 'Show the items of now'}
+          </button>
+          {gone > 0 && <span class="muted">{counted(gone, 'item')} below left the group meanwhile.</span>}
+        </div>
+      )}
       <h2 id="items">
         Last items{' '}
         <Badge>
           {nextBefore !== null && 'newest '}
-          <Num value={items.length} />
+          <Num value={recent.items.length} />
         </Badge>
       </h2>
       {items.length === 0 && <p class="empty panel">No items. What is appended appears here.</p>}

@@ -1,11 +1,8 @@
-/** The groups, by name, each with its newest item; and the form that opens the page of a member. */
-
-import { useState } from 'preact/hooks'
+/** The groups, by name, each with its newest item, and the way to a member. */
 import * as operations from '../client/operations'
 import type { Group, Item } from '../shared/group-types'
-import { goTo } from './address'
+import { link } from './address'
 import { ask, type pageQuery } from './api'
-import { submitting, textInput } from './form'
 import { type Listed, ListPage } from './list-page'
 import { Badge, Cell, Name, NameLink } from './parts'
 import { exactDuration, Time } from './time'
@@ -28,10 +25,11 @@ export function GroupsPage(listed: Listed) {
       {...listed}
       title="Groups"
       part="groups"
-      more={<MemberForm />}
+      label="Group or member"
+      more={listed.contains !== '' && <MemberLink name={listed.contains} />}
       load={load}
       empty="There are no groups yet. The first append makes one."
-      unmatched="No group begins with this."
+      unmatched="No group has this in its name."
       columns={COLUMNS}
       row={(row) => <GroupRow key={row.group} row={row} />}
     />
@@ -73,17 +71,13 @@ function Newest({ item }: { item: Item }) {
   )
 }
 
-const LABEL = 'A member, by the whole name'
-
-export function MemberForm() {
-  const [member, setMember] = useState('')
+/** A member's name is not looked for: it is opened. */
+function MemberLink({ name }: { name: string }) {
   return (
-    <form class="member" onSubmit={submitting(() => goTo(['members', member]))}>
-      <label>
-        <span class="hidden">{LABEL}</span>
-        <input required placeholder={LABEL} {...textInput(member, setMember)} />
-      </label>
-      <button type="submit">Open</button>
-    </form>
+    <p>
+      <a href={link(['members', name])}>
+        Items of the member <Name>{name}</Name>
+      </a>
+    </p>
   )
 }

@@ -1,4 +1,5 @@
 /** One message: its body, its attributes, its last error, and its times. */
+import { useRef } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { PeekedMessage, QueueStatus } from '../shared/queue-types'
 import { Act } from './action'
@@ -27,14 +28,25 @@ async function load(queue: string, id: bigint, signal: AbortSignal): Promise<Sho
 }
 
 export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
-  const { data: shown, error } = usePolled((signal) => load(queue, id, signal), '', EVERY_MS)
+  const { data, error } = usePolled((signal) => load(queue, id, signal), '', EVERY_MS)
+  const last = useRef<ShownMessage | null>(null)
+  if (data !== null) last.current = data
+  // What somebody reads stays where it is when the message is settled.
+  const isGone = error?.status === 404 && last.current !== null
+  const shown = isGone ? last.current : data
   return (
     <>
       <PageHead over={<Over queue={queue} state={shown?.message.state ?? null} />} title={`Message ${id}`}>
-        {shown !== null && <State {...shown} />}
-        {shown !== null && <Remove queue={queue} id={id} state={shown.message.state} />}
+        {shown !== null && !isGone && <State {...shown} />}
+        {shown !== null && !isGone && <Remove queue={queue} id={id} state={shown.message.state} />}
       </PageHead>
-      <LoadState data={shown} error={error} />
+      {isGone ? (
+        <p class="problem" role="alert">
+          This message is no longer in the queue: it was settled or removed. Below is what it was.
+        </p>
+      ) : (
+        <LoadState data={shown} error={error} />
+      )}
       {shown !== null && <Details {...shown} />}
     </>
   )

@@ -56,7 +56,7 @@ export function NameLink({ to, children }: { to: readonly string[]; children: st
 }
 
 interface PageHeadProps {
-  over: ComponentChildren
+  over?: ComponentChildren
   title: ComponentChildren
   /** Beside the title. */
   children?: ComponentChildren
@@ -159,15 +159,23 @@ export function Pager({ parts, query, by = 'after', next }: PagerProps) {
 
 const TYPING_MS = 200
 
-/** Searches by the beginning of names, because the server has an index for that. */
-export function Search({ parts, value, label }: { parts: readonly string[]; value: string; label: string }) {
+interface SearchProps {
+  parts: readonly string[]
+  value: string
+  /** The names begin with it too. */
+  prefix: string
+  label: string
+}
+
+/** Narrows the list while one types. */
+export function Search({ parts, value, prefix, label }: SearchProps) {
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => setText(value), [value])
   const type = (typed: string) => {
     setText(typed)
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => replaceQuery(parts, { prefix: typed }), TYPING_MS)
+    timer.current = setTimeout(() => replaceQuery(parts, { prefix, contains: typed }), TYPING_MS)
   }
   return (
     <search class="search">

@@ -7,24 +7,23 @@ import { RecentnError } from '../shared/recentn-error'
 import { ActionResult, useAction } from './action'
 import { goTo } from './address'
 import { ask } from './api'
-import { ListPage } from './list-page'
+import { type Listed, ListPage } from './list-page'
 import { AdminButton, ReadOnlyNote } from './may'
 import { Badge, Cell, NameLink } from './parts'
 import { PolicyForm } from './policy-form'
 import { described, type WholeSettings } from './settings'
 import { exactDuration } from './time'
 
-export function PoliciesPage({ after }: { after: string | null }) {
+export function PoliciesPage(listed: Listed) {
   return (
     <ListPage
-      prefix=""
-      after={after}
+      {...listed}
       title="Policies"
       part="policies"
-      isSearched={false}
       above={<NewPolicy />}
       load={(query, signal) => ask(operations.listPolicies, { query }, signal)}
       empty="There are no policies: groups without settings of their own have the defaults."
+      unmatched="No policy has this in its prefix."
       columns={COLUMNS}
       row={(policy) => <PolicyRow key={policy.prefix} policy={policy} />}
     />

@@ -18,19 +18,50 @@ export interface Polled<T> {
   refresh(): void
 }
 
+interface Shown<T> extends Pick<Polled<T>, 'data' | 'error'> {
+  /** That the data is for. */
+  address?: string | undefined
+}
+
+/** The last answers of pages, so that the way back to one shows it at once, and its scroll position fits. */
+const answers = new Map<string | undefined, unknown>()
+const MAX_ANSWERS = 20
+
+function remember(address: string, data: unknown): void {
+  answers.delete(address)
+  answers.set(address, data)
+  const oldest = answers.size > MAX_ANSWERS ? answers.keys().next().value : undefined
+  if (oldest !== undefined) answers.delete(oldest)
+}
+
+// Another key may not see the same.
+session.onChange(() => answers.clear())
+
 /**
+ * With an `address` the last answer for it is shown first.
+ *
  * Calls `load` when `key` or the API key changes, and `ms` after each answer, or only once if `ms` is null. After failures
  * the pauses grow up to half a minute.
  */
-export function usePolled<T>(load: (signal: AbortSignal) => Promise<T>, key: string, ms: number | null): Polled<T> {
-  const [state, setState] = useState<Pick<Polled<T>, 'data' | 'error'>>({ data: null, error: null })
+export function usePolled<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  key: string,
+  ms: number | null,
+  address?: string,
+): Polled<T> {
+  const [state, setState] = useState<Shown<T>>({ data: null, error: null })
   const current = useRef(load)
   current.current = load
   const wake = useRef(() => {})
   useEffect(() => {
     const loop = new PollLoop(
-      async (signal) => setState({ data: await current.current(signal), error: null }),
-      (error) => setState(({ data }) => ({ data: isAccessError(error) || error.status === 404 ? null : data, error })),
+      async (signal) => {
+        const data = await current.current(signal)
+        if (address !== undefined) remember(address, data)
+        setState({ data, error: null, address })
+      },
+      (error) =>
+        setState(({ data }) => ({ data: isAccessError(error) || error.status === 404 ? null : data, error, address })),
       ms,
     )
     wake.current = () => loop.now()
@@ -44,7 +75,8 @@ export function usePolled<T>(load: (signal: AbortSignal) => Promise<T>, key: str
     }
     // The key represents what `load` closes over.
   }, [key, ms])
-  return { ...state, refresh: useCallback(() => wake.current(), []) }
+  const last = address === state.address ? undefined : answers.get(address)
+  return { ...state, ...(last !== undefined && { data: last as T }), refresh: useCallback(() => wake.current(), []) }
 }
 
 class PollLoop {

@@ -23,7 +23,7 @@ export function QueuesPage(listed: Listed) {
       beside={<NewQueue />}
       load={load}
       empty="There are no queues yet."
-      unmatched="No queue begins with this."
+      unmatched="No queue has this in its name."
       columns={COLUMNS}
       row={(queue) => <Row key={queue.queue} queue={queue} />}
     />

@@ -16,7 +16,7 @@ export function SchedulesPage(listed: Listed) {
       beside={<NewSchedule />}
       load={(query, signal) => ask(operations.listSchedules, { query }, signal)}
       empty="There are no schedules yet."
-      unmatched="No schedule begins with this."
+      unmatched="No schedule has this in its name."
       columns={COLUMNS}
       row={(schedule) => <Row key={schedule.schedule} schedule={schedule} />}
     />

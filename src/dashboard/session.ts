@@ -1,7 +1,8 @@
-/** The API key that the user typed: it is kept in this tab, and is gone when the tab is closed. */
+/** The API key that the user typed: it is kept in this tab, and given to tabs that are opened while this one is there. */
 import { useFollowed } from './address'
 
 const STORED = 'recentn.key'
+const ASKING = 'key?'
 
 /** False where the app that the dashboard is mounted in decides by itself who may do what, by its cookies for example. */
 export const hasKeys = document.documentElement.dataset.keys !== 'none'
@@ -26,6 +27,19 @@ export const session = {
     return () => listeners.delete(listener)
   },
 }
+
+/** Tabs of this server. A new one asks the others for their key; nothing is stored for longer than the tabs are there. */
+const tabs = hasKeys ? new BroadcastChannel(`recentn.key ${location.pathname}`) : null
+tabs?.addEventListener('message', ({ data }) => {
+  if (data === ASKING && key !== null) tabs.postMessage(key)
+  else if (data !== ASKING && key === null && isNew) session.use(data)
+})
+/** Until it has a key: one that its user has forgotten does not come back. */
+let isNew = key === null
+session.onChange(() => {
+  isNew = false
+})
+if (isNew) tabs?.postMessage(ASKING)
 
 /** The key, for a component that shows it. */
 export function useKey(): string | null {

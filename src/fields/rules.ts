@@ -124,6 +124,9 @@ export const PREFIX: Field<string> = {
   fault: (value) => (value === '' ? null : nameFault(value)),
   schema: { type: 'string' },
 }
+/** A part of a name may be what no whole name is. */
+const partFault: Rule = (value) => (value === '.' || value === '..' ? null : PREFIX.fault(value))
+export const PART: Field<string> = { ...PREFIX, fault: partFault }
 /** What is a bigint to the library and decimal digits on the wire. */
 export const digits = (fault: Rule, textFault: Rule, component: string): Field<bigint> => ({
   fault,
@@ -204,7 +207,7 @@ export const VALUE = json(MAX_VALUE_BYTES)
 export const PAGE_LIMIT = defaulted(whole(1, MAX_BATCH), 100)
 export const page = { limit: optional(PAGE_LIMIT), after: optional(text()) }
 export const PAGE_RULES = rulesOf(page)
-export const PREFIX_PAGE_RULES = rulesOf({ ...page, prefix: optional(PREFIX) })
+export const PREFIX_PAGE_RULES = rulesOf({ ...page, prefix: optional(PREFIX), contains: optional(PART) })
 
 /** A page of a list, with the limit set; `rules` for what else the list takes. */
 export function checkedPage<T extends { limit?: number | undefined }>(

@@ -3,7 +3,7 @@ import type { Fault } from '../shared/errors'
 import { wallClockMs } from '../shared/platform'
 import { type Field, nullable, optional, refused, required, rulesOf } from './field'
 import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, newMessage } from './queues'
-import { NAME, oneOf, PREFIX, page, VALUE, whole } from './rules'
+import { NAME, oneOf, PART, PREFIX, page, VALUE, whole } from './rules'
 import { cronFault, MISSED, silenceFault, timeZoneFault } from './ticks'
 
 /** The attributes by which a message says which schedule and which tick it is from. */
@@ -72,4 +72,4 @@ export function timingFaults({ cron, everySeconds, timeZone }: TimingGiven): Fau
 }
 
 const prefix = optional(PREFIX)
-export const SCHEDULE_PAGE_RULES = rulesOf({ ...page, prefix, queuePrefix: prefix })
+export const SCHEDULE_PAGE_RULES = rulesOf({ ...page, prefix, queuePrefix: prefix, contains: optional(PART) })

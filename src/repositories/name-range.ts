@@ -27,8 +27,13 @@ export async function mayCreate(
   return Number(found[0]?.may_create) === 1
 }
 
-/** SQL and its parameters. Every name is greater than ''. */
-export function nameRange(column: string, after: string, prefix: string): { where: string; parameters: string[] } {
+/** SQL and its parameters. Every name is greater than ''. `contains` is found in either case. */
+export function nameRange(
+  column: string,
+  after: string,
+  prefix: string,
+  contains = '',
+): { where: string; parameters: string[] } {
   const conditions = [`${column} > ?`]
   const parameters = [after]
   if (prefix !== '') {
@@ -39,6 +44,10 @@ export function nameRange(column: string, after: string, prefix: string): { wher
       conditions.push(`${column} < ?`)
       parameters.push(end)
     }
+  }
+  if (contains !== '') {
+    conditions.push(`INSTR(LOWER(${column}), LOWER(?)) > 0`)
+    parameters.push(contains)
   }
   return { where: conditions.join(' AND '), parameters }
 }

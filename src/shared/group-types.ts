@@ -263,8 +263,8 @@ export interface Policies {
   update(prefix: string, changes: OwnSettings, options?: IfTag): Promise<Policy>
   /** Creates the policy unless it exists. One that exists stays as it is; a process warns once of settings that differ. */
   ensure(prefix: string, settings: PolicySettings): Promise<Policy & { created: boolean }>
-  /** Counts what `put` would remove from all groups with these settings, or `drop` with null; changes nothing. */
-  losses(prefix: string, settings: PolicySettings | null): Promise<Losses>
+  /** Counts what `put` would remove from all groups or, without settings, `drop`; changes nothing. */
+  losses(prefix: string, settings?: PolicySettings): Promise<Losses>
   /** False when there was none. Its groups follow the next shorter prefix, or the defaults. */
   drop(prefix: string): Promise<boolean>
   /** Policies by prefix, or those of them that begin with `prefix`. */

@@ -11,6 +11,8 @@ export interface Page {
 export interface ListOptions extends Page {
   /** Only those whose names begin with it. */
   prefix?: string | undefined
+  /** Only those whose names have it in them, in either case: reads the names one by one. */
+  contains?: string | undefined
 }
 
 export interface IfTag {

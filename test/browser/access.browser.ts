@@ -47,6 +47,23 @@ test('the page needs no key, and asks for one in a sentence', async () => {
   expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('rk_')
 })
 
+test('a new tab has the key of another one, until all are closed', async () => {
+  const page = await pageOf()
+  await useKey(page, admin)
+  await page.getByRole('row', { name: /shop:1/ }).waitFor()
+  const other = await page.context().newPage()
+  await other.goto(`${server.url}/#/queues`)
+  await other.getByRole('row', { name: /shop:mail/ }).waitFor()
+  // What one tab forgets, the other one keeps, and does not give back.
+  await other.getByRole('link', { name: /^rk_/ }).click()
+  await other.getByRole('button', { name: 'Forget it' }).click()
+  await other.getByText('No key is used.').waitFor()
+  await page.close()
+  const third = await other.context().newPage()
+  await third.goto(server.url)
+  await third.getByText('This server wants an API key.').waitFor()
+})
+
 test('a key is not shown, and goes in the header only', async () => {
   const page = await pageOf()
   const asked: string[] = []

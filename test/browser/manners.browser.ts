@@ -21,7 +21,7 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
   const page = await openPage(server.url)
   await page.getByRole('row', { name: /article:oak-desk/ }).waitFor()
   const walk: string[] = []
-  for (let i = 0; i < 12; i++) {
+  for (let i = 0; i < 10; i++) {
     await page.keyboard.press('Tab')
     walk.push(await focused(page))
     const outline = await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle)
@@ -37,8 +37,6 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
     'a Feeds',
     'a No key',
     'input ',
-    'input ',
-    'button Open',
     'a article:espresso-machine',
   ])
   await page.keyboard.press('Enter')

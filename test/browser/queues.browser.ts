@@ -194,6 +194,18 @@ test('a message is shown with its body, its error and its times, and removed', a
   await page.getByText('Nothing is ready.').waitFor()
 })
 
+test('a message that is settled while somebody reads it stays, and says so', async () => {
+  await server.call('PUT', 'queues/m-2', {})
+  await send('m-2', { to: 'read me' })
+  const page = await openPage(`${server.url}/#/queues/m-2`, { expected: [404] })
+  await page.getByRole('link', { name: /^Message \d+$/ }).click()
+  await page.getByText('read me').waitFor()
+  await server.call('POST', 'queues/m-2/purge', {})
+  await page.getByText('This message is no longer in the queue: it was settled or removed.').waitFor()
+  expect(await page.getByText('read me').isVisible()).toBe(true)
+  expect(await page.getByRole('button', { name: 'Remove …' }).count()).toBe(0)
+})
+
 test('a queue is paused and resumed, and keeps its other attributes', async () => {
   const attributes = {
     visibilityTimeoutSeconds: 77,

@@ -12,6 +12,7 @@ import {
   nameFault,
   oneOf,
   PAGE_LIMIT,
+  PART,
   POSITION,
   PREFIX,
 } from '../../fields/rules'
@@ -133,18 +134,27 @@ export function wordParameter<W extends string>(description: string, words: read
 /** For reads that may go without payloads. */
 export const payloadsParameter = wordParameter('`none`: null in place of each payload.', ['value', 'none'])
 
-const prefixText = textual<string | undefined>(
-  {
-    fault: PREFIX.fault,
-    schema: { type: 'string', maxLength: MAX_NAME_CODE_POINTS },
-    wire: { fault: PREFIX.fault, read: (text) => (text as string) || undefined },
-  },
-  String,
-)
+/** Empty is the same as left out. */
+const partOfName = ({ fault }: Field<string>) =>
+  textual<string | undefined>(
+    {
+      fault,
+      schema: { type: 'string', maxLength: MAX_NAME_CODE_POINTS },
+      wire: { fault, read: (text) => (text as string) || undefined },
+    },
+    String,
+  )
+const prefixText = partOfName(PREFIX)
+const containsText = partOfName(PART)
 
-/** The beginning of a name; empty is the same as left out. */
+/** The beginning of a name. */
 export function prefixParameter(description: string, example: string): RequestParameter<string | undefined> {
   return optional(prefixText(description, example))
+}
+
+/** Any part of a name. */
+export function containsParameter(description: string, example: string): RequestParameter<string | undefined> {
+  return optional(containsText(description, example))
 }
 
 /** The longest cursor of a page: a name in base64, and a little more. */

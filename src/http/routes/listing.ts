@@ -1,7 +1,7 @@
 /** The routes that list groups, policies, queues, schedules and feeds, each by the beginning of their names. */
 import type { AnswerOf } from '../../fields/answers'
 import type { Store } from '../../store/types'
-import { pageParameters, prefixParameter } from '../input/parameters'
+import { containsParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { type Operation, type Route, route } from '../route'
 import { listed, narrowed, type Subject } from '../subjects'
 
@@ -18,6 +18,7 @@ interface Listing<P> extends Pick<Operation, 'id' | 'tag' | 'summary' | 'descrip
 
 interface PageQuery {
   prefix: string | undefined
+  contains?: string | undefined
   after: string | undefined
   limit: number
 }
@@ -37,6 +38,7 @@ export function listing<P>(
     about: (input) => [...about(input), ...alsoAbout],
     queryParameters: {
       prefix: prefixParameter(`Return only ${kind} whose ${names} begin with this.`, prefix),
+      contains: containsParameter(`Return only ${kind} whose ${names} have this in them, in either case.`, prefix),
       ...pageParameters(after),
     },
     outcomes: { 200: { description: `A page of ${kind}.`, shape } },

@@ -129,7 +129,8 @@ const losses = route({
     'Counts in all groups that the policy is for what `putPolicy` would remove with these settings or, without a body, what ' +
     '`deletePolicy` would. Nothing changes.',
   outcomes: { 200: { description: 'The numbers.', shape: LOSSES } },
-  handle: async (store, { path: { prefix }, body }) => LOSSES.json(await store.policies.losses(prefix, body)),
+  handle: async (store, { path: { prefix }, body }) =>
+    LOSSES.json(await store.policies.losses(prefix, body ?? undefined)),
 })
 
 export const policyRoutes: readonly Route[] = [list, get, put, update, losses, remove]

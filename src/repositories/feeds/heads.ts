@@ -7,6 +7,7 @@
  */
 import type { Reader, Row, Statement, Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../shared/errors'
+import type { ListOptions } from '../../shared/types'
 import { nameRange } from '../name-range'
 import type { PollQuestion } from '../poll-query'
 import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequences'
@@ -132,9 +133,9 @@ export async function readHead(reader: Reader, feed: string): Promise<FeedHead |
 
 export async function listHeads(
   reader: Reader,
-  { limit, after = '', prefix = '' }: { limit: number; after?: string; prefix?: string },
+  { limit, after = '', prefix = '', contains }: ListOptions & { limit: number },
 ): Promise<FeedHead[]> {
-  const { where, parameters } = nameRange('f.feed', after, prefix)
+  const { where, parameters } = nameRange('f.feed', after, prefix, contains)
   const rows = await reader.rows(
     `SELECT ${headColumns(reader)} FROM ${headTables(reader)} WHERE ${where} ORDER BY f.feed LIMIT ${limit}`,
     parameters,

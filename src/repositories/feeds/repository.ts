@@ -10,7 +10,7 @@ import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { invalidInput } from '../../shared/errors'
 import type * as Feed from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
-import type { Page } from '../../shared/types'
+import type { ListOptions } from '../../shared/types'
 import { alone, noWaits, type Runner, type Waits } from '../runners'
 import { type ChangesRequest, type ReadChanges, readChanges } from './changes'
 import * as check from './check'
@@ -189,9 +189,9 @@ export class FeedRepository implements Feed.Feeds {
     return (dropped === 'in_use' ? await drop(false) : dropped) === true
   }
 
-  async list(options: Page & { prefix?: string | undefined } = {}): Promise<Feed.FeedPage> {
-    const { limit, after, prefix } = checkedPage(options, PREFIX_PAGE_RULES)
-    const heads = await this.#session.read((reader) => listHeads(reader, { limit: limit + 1, after, prefix }))
+  async list(options: ListOptions = {}): Promise<Feed.FeedPage> {
+    const { limit, ...names } = checkedPage(options, PREFIX_PAGE_RULES)
+    const heads = await this.#session.read((reader) => listHeads(reader, { ...names, limit: limit + 1 }))
     const feeds: Feed.FeedStatus[] = []
     let consumers = 0
     for (const head of heads.slice(0, limit)) {

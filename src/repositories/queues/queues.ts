@@ -9,7 +9,7 @@ import { QUEUE } from '../../fields/answers-queues'
 import { QUEUE_DEFAULTS } from '../../fields/queues'
 import { type Fault, RecentnError } from '../../shared/errors'
 import type { Queue, QueueSettings } from '../../shared/queue-types'
-import type { IfTag } from '../../shared/types'
+import type { IfTag, ListOptions } from '../../shared/types'
 import { nameRange } from '../name-range'
 import { REMINDED, remindAtOnce } from '../reminders'
 import { checkTag, givenOf } from '../settings'
@@ -200,9 +200,9 @@ async function prepareForDeadLetters(tx: Tx, deadLetterHead: QueueHead, source: 
 
 export async function listHeads(
   reader: Reader,
-  { limit, after = '', prefix = '' }: { limit: number; after?: string; prefix?: string },
+  { limit, after = '', prefix = '', contains }: ListOptions & { limit: number },
 ): Promise<NamedHead[]> {
-  const { where, parameters } = nameRange('queue', after, prefix)
+  const { where, parameters } = nameRange('queue', after, prefix, contains)
   const rows = await reader.rows(
     `SELECT ${headColumns(reader)}, (SELECT letters.queue FROM ${reader.tables.queues} letters WHERE letters.id = ${reader.tables.queues}.dead_letter_queue_id) ` +
       `AS letters FROM ${reader.tables.queues} WHERE ${where} ORDER BY queue LIMIT ${limit}`,

@@ -11,7 +11,7 @@ import { RecentnError } from '../../shared/errors'
 import type { JsonText } from '../../shared/json'
 import type * as Queue from '../../shared/queue-types'
 import type { ExtendOptions, MessageRef, NackOptions } from '../../shared/queue-types'
-import type { IfTag, Page } from '../../shared/types'
+import type { IfTag, ListOptions } from '../../shared/types'
 import { alone, noWaits, type Runnable, type Runner, type Waits } from '../runners'
 import { warnOfOthers } from '../settings'
 import * as check from './check'
@@ -237,9 +237,9 @@ export class QueueRepository implements Queue.Queues {
     return queues.dropQueue(this.#session, this.#memory, queue)
   }
 
-  async list(options: Page & { prefix?: string | undefined } = {}): Promise<Queue.QueuePage> {
-    const { limit, after, prefix } = checkedPage(options, PREFIX_PAGE_RULES)
-    const heads = await this.#session.read((reader) => queues.listHeads(reader, { limit: limit + 1, after, prefix }))
+  async list(options: ListOptions = {}): Promise<Queue.QueuePage> {
+    const { limit, ...names } = checkedPage(options, PREFIX_PAGE_RULES)
+    const heads = await this.#session.read((reader) => queues.listHeads(reader, { ...names, limit: limit + 1 }))
     const listed: Queue.QueueStatus[] = []
     for (const named of heads.slice(0, limit)) listed.push(await this.#statusOf(named))
     return { queues: listed, nextAfter: heads.length > limit ? (listed.at(-1)?.queue ?? null) : null }

@@ -6,7 +6,7 @@
 import type { Reader, Tx } from '../../database/engine'
 import { GROUP } from '../../fields/answers-groups'
 import { RecentnError } from '../../shared/errors'
-import type { Group, GroupChanges, GroupPage, IfTag, OwnSettings } from '../../shared/group-types'
+import type { Group, GroupChanges, GroupPage, IfTag, ListOptions, OwnSettings } from '../../shared/group-types'
 import { nameRange } from '../name-range'
 import { checkTag, givenOf, settingsTag } from '../settings'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
@@ -166,9 +166,9 @@ async function shownIn(tx: Tx, policies: PolicyCache, { head, nowMs, epoch }: Lo
 export async function listGroups(
   reader: Reader,
   policies: PolicyCache,
-  { prefix = '', after = '', limit }: { prefix?: string; after?: string; limit: number },
+  { prefix = '', after = '', contains, limit }: ListOptions & { limit: number },
 ): Promise<GroupPage> {
-  const { where, parameters } = nameRange('g.group_key', after, prefix)
+  const { where, parameters } = nameRange('g.group_key', after, prefix, contains)
   const sql = `SELECT ${headText()} AS line FROM ${reader.tables.groups} g WHERE ${where} ORDER BY g.group_key LIMIT ?`
   const rows = (await reader.rows(sql, [...parameters, limit + 1])).map(({ line }) => headOf(line as string))
   const heads = rows.slice(0, limit)

@@ -56,8 +56,8 @@ export function policiesOn(session: Session, memory: GroupMemory): Policies {
       return ensured
     },
     async losses(prefix, settings) {
-      if (settings === null) check.checkName('prefix', prefix)
-      const policy = settings === null ? null : check.checkedPolicy(prefix, settings, {})
+      if (settings === undefined) check.checkName('prefix', prefix)
+      const policy = settings === undefined ? null : check.checkedPolicy(prefix, settings, {})
       return policyLosses(session, memory.policies, prefix, policy)
     },
     async drop(prefix) {
@@ -65,8 +65,8 @@ export function policiesOn(session: Session, memory: GroupMemory): Policies {
       return write((tx) => dropPolicy(tx, prefix))
     },
     async list(options = {}) {
-      const { limit, after = '', prefix = '' } = checkedPage(options, PREFIX_PAGE_RULES)
-      const { where, parameters } = nameRange('prefix', after, prefix)
+      const { limit, after = '', prefix = '', contains } = checkedPage(options, PREFIX_PAGE_RULES)
+      const { where, parameters } = nameRange('prefix', after, prefix, contains)
       const rows = await session.read((reader) =>
         reader.rows(`${selectAll(reader)} WHERE ${where} ORDER BY prefix LIMIT ?`, [...parameters, limit + 1]),
       )

@@ -180,7 +180,7 @@ export class RecentRepository implements Recent.Groups {
     return this.#write([group], (tx) => groups.dropGroup(tx, group))
   }
 
-  async list(options: Recent.Page & { prefix?: string | undefined } = {}): Promise<Recent.GroupPage> {
+  async list(options: Recent.ListOptions = {}): Promise<Recent.GroupPage> {
     const page = checkedPage(options, PREFIX_PAGE_RULES)
     return this.#session.read((reader) => groups.listGroups(reader, this.#memory.policies, page))
   }

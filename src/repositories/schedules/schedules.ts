@@ -92,9 +92,9 @@ async function writeRow(tx: Tx, { timing, message, ...row }: ScheduleRow, isNew:
 
 export async function listSchedules(
   reader: Reader,
-  { limit, after = '', prefix = '', queuePrefix = '' }: ScheduleListOptions & { limit: number },
+  { limit, after = '', prefix = '', contains, queuePrefix = '' }: ScheduleListOptions & { limit: number },
 ): Promise<SchedulePage> {
-  const names = nameRange('schedule', after, prefix)
+  const names = nameRange('schedule', after, prefix, contains)
   const queues = nameRange('queue', '', queuePrefix)
   const rows = await reader.rows(
     `SELECT ${listedColumns(reader)} FROM ${reader.tables.schedules} WHERE ${names.where} AND ${queues.where} ` +

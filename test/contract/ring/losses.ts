@@ -41,10 +41,10 @@ export function describeLosses(context: Context): void {
       })
     })
 
-    test.each<[string, PolicySettings | null]>([
+    test.each<[string, PolicySettings | undefined]>([
       ['changed to a smaller capacity', { capacity: 3, mode: 'history' }],
       ['changed to each member once', { capacity: 3, mode: 'distinct' }],
-      ['dropped', null],
+      ['dropped', undefined],
     ])('of a policy that is %s are those of its groups', async (_, settings) => {
       const prefix = unique('p:')
       const [first, own, longer, full] = ['1', 'own', 'long:1', 'full'].map((name) => `${prefix}${name}`) as [
@@ -62,7 +62,7 @@ export function describeLosses(context: Context): void {
       const before = await shownIn(groups)
       const losses = await context.store.policies.losses(prefix, settings)
       expect(await shownIn(groups)).toEqual(before)
-      if (settings === null) await context.store.policies.drop(prefix)
+      if (settings === undefined) await context.store.policies.drop(prefix)
       else await context.store.policies.put(prefix, settings)
       // A new store knows no older policies.
       const after = await shownIn(groups, await context.open())

@@ -23,6 +23,7 @@ import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
 import { describeLocation } from './location'
 import { describeNames } from './names'
+import { describeNamesFound } from './names-found'
 import { describeNaming } from './naming'
 import { describeOptions } from './options'
 import { describeOtherLibraries } from './other-libraries'
@@ -68,6 +69,7 @@ export function describeStore(engine: EngineName): void {
   describeOptions(context)
   describeSchema(context)
   describeNames(context)
+  describeNamesFound(context)
   describeNaming(context)
   describeKeys(context)
   describeJson(context)
