@@ -34,6 +34,7 @@ export type {
 export type { FeedHandle, GroupHandle, QueueHandle } from './shared/handle-types'
 export { JsonText } from './shared/json'
 export type { ApiKey, NewKey, Scope } from './shared/key-types'
+export type { Overview } from './shared/overview-types'
 export type {
   Message,
   MessageRef,

@@ -11,6 +11,7 @@ import { KeyPage } from './key-page'
 import { WithAccess } from './may'
 import { MemberPage } from './member-page'
 import { MessagePage } from './message-page'
+import { OverviewPage } from './overview-page'
 import { PoliciesPage } from './policies-page'
 import { PolicyPage } from './policy-page'
 import { QueuePage } from './queue-page'
@@ -20,6 +21,7 @@ import { SchedulesPage } from './schedules-page'
 import { hasKeys, keyName, useKey } from './session'
 
 const MENU = [
+  ['overview', 'Overview'],
   ['groups', 'Groups'],
   ['queues', 'Queues'],
   ['feeds', 'Feeds'],
@@ -29,10 +31,11 @@ const MENU = [
 const PAGE_ABOVE: Readonly<Record<string, string>> = { members: 'groups', policies: 'groups', schedules: 'queues' }
 
 function Page({ address: { parts, query } }: { address: PageAddress }) {
-  const [first = 'groups', name, second, id] = parts
+  const [first = 'overview', name, second, id] = parts
   const prefix = query.get('prefix') ?? ''
   const after = query.get('after')
   if (first === 'key' && hasKeys) return <KeyPage />
+  if (first === 'overview') return <OverviewPage />
   if (first === 'groups') {
     return name === undefined ? <GroupsPage prefix={prefix} after={after} /> : <GroupPage key={name} group={name} />
   }
@@ -46,7 +49,8 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
     if (second === 'messages' && id !== undefined && /^\d+$/.test(id)) {
       return <MessagePage key={`${name}/${id}`} queue={name} id={BigInt(id)} />
     }
-    return <QueuePage key={name} queue={name} state={query.get('state')} after={after} />
+    const [state, error, from] = [query.get('state'), query.get('error'), query.get('from')]
+    return <QueuePage key={name} queue={name} state={state} error={error} from={from} after={after} />
   }
   if (first === 'schedules') {
     return name === undefined ? (
@@ -62,7 +66,7 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
     <>
       <h1 tabIndex={-1}>Nothing is here</h1>
       <p>
-        There is no such page. <a href={link(['groups'])}>To the groups</a>
+        There is no such page. <a href={link([])}>To the overview</a>
       </p>
     </>
   )
@@ -72,7 +76,7 @@ function App() {
   const address = usePageAddress()
   const main = useRef<HTMLElement>(null)
   useHeadingFocus(main, address.parts.join('/'))
-  const [first = 'groups'] = address.parts
+  const [first = 'overview'] = address.parts
   const current = PAGE_ABOVE[first] ?? first
   // Not a link: the hash is the address of the page, and #main would leave it.
   const skip = () => main.current?.querySelector('h1')?.focus()
@@ -82,13 +86,17 @@ function App() {
         Skip to the content
       </button>
       <header>
-        <a class="brand" href={link(['groups'])}>
+        <a class="brand" href={link([])}>
           <Ring />
           recentn
         </a>
         <nav aria-label="Main">
           {MENU.map(([part, title]) => (
-            <a key={part} href={link([part])} aria-current={part === current ? 'page' : undefined}>
+            <a
+              key={part}
+              href={link(part === 'overview' ? [] : [part])}
+              aria-current={part === current ? 'page' : undefined}
+            >
               {title}
             </a>
           ))}

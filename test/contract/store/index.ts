@@ -24,6 +24,7 @@ import { describeNaming } from './naming'
 import { describeOptions } from './options'
 import { describeOtherLibraries } from './other-libraries'
 import { describeOtherServers } from './other-servers'
+import { describeOverview } from './overview'
 import { describeReminders } from './reminders'
 import { describeSchema } from './schema'
 import { describeSeveralHosts } from './several-hosts'
@@ -51,6 +52,7 @@ export function describeStore(engine: EngineName): void {
   describeConnections(context)
   describeLifecycle(context)
   describeIdleStore(context)
+  describeOverview(context)
   describeReminders(context)
   describeLocation(context)
   describeGroupMembers(context)
