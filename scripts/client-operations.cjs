@@ -1,8 +1,8 @@
 /**
  * `node scripts/client-operations.cjs` writes docs/openapi.json, the document of the build in dist, and generates
  * src/client/operations.ts from it: the route of each operation, what it takes and answers by the names of `schemas.ts`, and
- * which fields of its bodies are ids and times. Each is its own constant, so that a bundler leaves out those that no page
- * calls. A test generates the same text and compares.
+ * which fields of its bodies are ids and times: a time whose name ends in `At` is known by that. Each is its own constant, so
+ * that a bundler leaves out those that no page calls. A test generates the same text and compares.
  */
 const { writeFileSync } = require('node:fs')
 const { join } = require('node:path')
@@ -13,14 +13,19 @@ const CONVERTED = { Id: 'bigint', TotalAppended: 'bigint', Cursor: 'bigint', Pos
 /** Header parameters that the client sends by itself. */
 const KNOWN_HEADERS = ['If-Match', 'If-None-Match', 'Last-Event-ID']
 
-/** The shapes that the client's files name; the others are within operations. */
-const NAMED = ['Item', 'GroupRemoved', 'GroupReset', 'Group', 'Queue', 'Schedule']
+/** How many operations take or answer a schema. */
+const uses = new Map()
 
 const nameOf = (ref) => ref.split('/').at(-1)
 
 /** The text of operations.ts. */
 exports.operationsOf = (document) => {
   const { schemas } = document.components
+  uses.clear()
+  for (const { requestBody, responses } of Object.values(document.paths).flatMap(Object.values)) {
+    const body = requestBody && nameOf(requestBody.content['application/json'].schema.$ref)
+    for (const name of [body, exports.answerOf(responses)]) uses.set(name, (uses.get(name) ?? 0) + 1)
+  }
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => operationOf(path, method.toUpperCase(), operation, schemas)),
   )
@@ -42,8 +47,8 @@ function operationOf(target, method, { operationId, parameters = [], requestBody
   const parts = [path && `path: Path<${path}>`, query && `query: Query<${query}>`, body && `body: Bodies['${body}']`]
   const taken = parts.filter(Boolean).join('; ')
   const type = `${answer ? `Answers['${answer}']` : 'undefined'}${taken && `, { ${taken} }`}`
-  const sent = body && shapeOf(schemas[body], schemas) ? `, body: ${shapeName(body)}` : ''
-  const given = answer && shapeOf(schemas[answer], schemas) ? `, answer: ${shapeName(answer)}` : ''
+  const sent = body && shapeOf(schemas[body], schemas) ? `, body: ${referenceTo(body, schemas)}` : ''
+  const given = answer && shapeOf(schemas[answer], schemas) ? `, answer: ${referenceTo(answer, schemas)}` : ''
   return `export const ${operationId}: Operation<${type}> = { method: '${method}', path: '${target}'${sent}${given} }\n`
 }
 
@@ -55,29 +60,48 @@ exports.answerOf = (responses) => {
   return names.at(-1)
 }
 
-/** The shapes that have something to convert; each after those that it names. */
+/** Shapes that other files of the client name. */
+const IMPORTED = ['Item', 'Group', 'GroupRemoved', 'GroupReset']
+
+/** The shapes that have a constant, each after those that it names. All others are written where they are used: pages count bytes. */
 function shapeLines(schemas) {
   const lines = new Map()
   const add = (name) => {
+    if (lines.has(name) || !hasConstant(name, schemas)) return
     const shape = shapeOf(schemas[name], schemas)
-    if (shape === null || lines.has(name)) return
-    const text = shapeText(shape, add)
-    lines.set(name, `${NAMED.includes(name) ? 'export ' : ''}const ${shapeName(name)}: FieldShapes = ${text}\n`)
+    for (const inner of namesIn(shape)) add(inner)
+    lines.set(name, `${IMPORTED.includes(name) ? 'export ' : ''}const ${shapeName(name)}: FieldShapes = ${shapeText(shape, schemas)}\n`)
   }
   Object.keys(schemas).forEach(add)
   return [...lines.values()]
 }
 
+const namesIn = (shape) =>
+  typeof shape !== 'string'
+    ? Object.values(shape ?? {}).flatMap(namesIn)
+    : Object.values(CONVERTED).includes(shape)
+      ? []
+      : [shape]
+
+/** One that several others have in them, and that says something. */
+function hasConstant(name, schemas) {
+  if (IMPORTED.includes(name)) return true
+  const shape = shapeOf(schemas[name], schemas)
+  if (shape === null || Object.keys(shape).length === 0) return false
+  const within = Object.keys(schemas).filter((each) => namesIn(shapeOf(schemas[each], schemas)).includes(name))
+  return within.length + (uses.get(name) ?? 0) > 1
+}
+
 const shapeName = (name) => `${name.replace(/^./, (letter) => letter.toLowerCase())}Shape`
 
-function shapeText(shape, onNamed) {
-  if (typeof shape === 'string') {
-    if (Object.values(CONVERTED).includes(shape)) return `'${shape}'`
-    onNamed(shape)
-    return shapeName(shape)
-  }
-  const fields = Object.entries(shape).map(([name, each]) => `${name}: ${shapeText(each, onNamed)}`)
-  return `{ ${fields.join(', ')} }`
+const referenceTo = (name, schemas) =>
+  hasConstant(name, schemas) ? shapeName(name) : shapeText(shapeOf(schemas[name], schemas), schemas)
+
+function shapeText(shape, schemas) {
+  if (Object.values(CONVERTED).includes(shape)) return `'${shape}'`
+  if (typeof shape === 'string') return referenceTo(shape, schemas)
+  const fields = Object.entries(shape).map(([name, each]) => `${name}: ${shapeText(each, schemas)}`)
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`
 }
 
 /** By field: a conversion, the name of another shape, or a shape. Null where nothing is converted. */
@@ -90,7 +114,10 @@ function shapeOf(schema, schemas) {
   if (schema.properties) {
     const fields = Object.entries(schema.properties).map(([name, each]) => [name, shapeOf(each, schemas)])
     const converted = fields.filter(([, shape]) => shape !== null)
-    return converted.length === 0 ? null : Object.fromEntries(converted)
+    const wrong = fields.find(([name, shape]) => name.endsWith('At') && shape !== 'time')
+    if (wrong) throw new Error(`${wrong[0]} is no time, and the client makes it one`)
+    const named = converted.filter(([name]) => !name.endsWith('At'))
+    return converted.length === 0 ? null : Object.fromEntries(named)
   }
   const shapes = (schema.anyOf ?? schema.oneOf ?? []).map((each) => shapeOf(each, schemas)).filter(Boolean)
   if (shapes.length < 2) return shapes[0] ?? null

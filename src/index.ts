@@ -36,6 +36,7 @@ export type { FeedHandle, GroupHandle, QueueHandle } from './shared/handle-types
 export type { ConsumeContext, ConsumeHandler, Handler, WorkContext } from './shared/handling-shapes'
 export { JsonText } from './shared/json'
 export type { ApiKey, NewKey, Scope } from './shared/key-types'
+export type { Overview } from './shared/overview-types'
 export type {
   Message,
   MessageRef,

@@ -71,6 +71,10 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
       },
       message: { operation: 'getMessage' },
       remove: { operation: 'deleteMessage' },
+      errors: {
+        operation: 'listErrors',
+        table: ['errors', 'count', 'firstDeadAt', 'lastDeadAt', 'error'],
+      },
       redrive: { operation: 'redriveQueue' },
       promote: { operation: 'promoteMessages', given: ['ids'] },
       purge: { operation: 'purgeQueue', asks: true },

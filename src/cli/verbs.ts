@@ -181,7 +181,8 @@ function conditionsOf({ ensures }: Verb, { ifTag }: Flags): Record<string, strin
 
 /** Asks whether to delete. A purge is counted before. */
 async function confirmed(route: Route, asked: Asked, place: Place): Promise<void> {
-  const counted = route.id === 'purgeQueue' ? await place.ask(route, { ...asked, body: '{"dryRun":true}' }) : null
+  const dry = { ...JSON.parse(asked.body ?? '{}'), dryRun: true }
+  const counted = route.id === 'purgeQueue' ? await place.ask(route, { ...asked, body: JSON.stringify(dry) }) : null
   const count = counted === null ? '' : ` (${JSON.parse(counted).deleted} now)`
   const names = Object.values(asked.path).map((name) => JSON.stringify(name))
   await confirm(`${route.summary}${count}: ${names.join(', ')} in ${place.location}?`)

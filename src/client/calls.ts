@@ -4,6 +4,7 @@
  */
 import { FEED_CALLS, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../shared/handles'
 import type { ApiKey } from '../shared/key-types'
+import type { Overview, OverviewOptions } from '../shared/overview-types'
 import { FeedCalls } from './feeds'
 import type { Operation } from './format'
 import { GroupCalls } from './groups'
@@ -13,7 +14,7 @@ import { type ClientOptions, checkOptions } from './options'
 import { QueueCalls } from './queues'
 import type { Health } from './schemas'
 import { POLICIES, type PolicyCalls, SCHEDULES, type ScheduleCalls, SettingsCalls } from './settings'
-import { type CallOptions, Transport } from './transport'
+import { type CallOptions, parted, Transport } from './transport'
 
 /** The parts of every client besides groups, queues and feeds. */
 export interface CommonClient {
@@ -30,6 +31,8 @@ export interface CommonClient {
   }
   /** The rights of the caller's key: its scopes, and the prefix that it is confined to. Throws `unauthorized`. */
   access(options?: CallOptions): Promise<Pick<ApiKey, 'scopes' | 'prefix'>>
+  /** What is wrong now, the worst first, in what the key may see. */
+  overview(options?: OverviewOptions & CallOptions): Promise<Overview>
 }
 
 export interface CallsClient extends CommonClient {
@@ -73,8 +76,10 @@ export function transportOf(options: ClientOptions): Transport {
 export function commonOf(transport: Transport): CommonClient {
   const asking =
     <Answer>(operation: Operation<Answer>) =>
-    (options?: CallOptions) =>
-      transport.value(operation, {}, options)
+    (options: CallOptions = {}) => {
+      const [query, call] = parted(options)
+      return transport.value(operation, { query } as object, call)
+    }
   return {
     policies: new SettingsCalls(transport, POLICIES),
     schedules: new SettingsCalls(transport, SCHEDULES) as ScheduleCalls,
@@ -84,6 +89,7 @@ export function commonOf(transport: Transport): CommonClient {
       metrics: asking(operations.metrics),
     },
     access: asking(operations.getAccess),
+    overview: asking(operations.getOverview),
   }
 }
 

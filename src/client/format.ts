@@ -6,7 +6,7 @@ import type { ErrorCode } from '../shared/error-codes'
 import { type Fault, invalidInput, RecentnError } from '../shared/recentn-error'
 
 type Shape = 'bigint' | 'time' | FieldShapes
-/** The fields of a body that are ids or times, or have such fields in them. */
+/** The fields of a body that are ids or times, or have such fields in them; a time whose name ends in `At` is left out. */
 export type FieldShapes = { readonly [field: string]: Shape }
 type Fields = Record<string, unknown>
 
@@ -110,10 +110,16 @@ function encoded(value: unknown, shape: Shape, pointer = ''): unknown {
   if (shape === 'time') return timeText(value, pointer)
   if (typeof value !== 'object') return value
   const fields: Fields = { ...value }
-  for (const [name, of] of Object.entries(shape)) {
-    if (Object.hasOwn(fields, name)) fields[name] = encoded(fields[name], of, `${pointer}/${name}`)
+  for (const name in fields) {
+    const of = shapeIn(shape, name)
+    if (of) fields[name] = encoded(fields[name], of, `${pointer}/${name}`)
   }
   return fields
+}
+
+function shapeIn(shape: FieldShapes, name: string): Shape | undefined {
+  if (name.endsWith('At')) return 'time'
+  return Object.hasOwn(shape, name) ? shape[name] : undefined
 }
 
 function idText(value: unknown, place: { pointer?: string; parameter?: string }): string {
@@ -133,8 +139,9 @@ export function decoded(value: unknown, shape: Shape): unknown {
   if (shape === 'bigint') return BigInt(value as string)
   if (shape === 'time') return new Date(value as string)
   const fields = value as Fields
-  for (const [name, of] of Object.entries(shape)) {
-    if (Object.hasOwn(fields, name)) fields[name] = decoded(fields[name], of)
+  for (const name in fields) {
+    const of = shapeIn(shape, name)
+    if (of) fields[name] = decoded(fields[name], of)
   }
   return Object.setPrototypeOf(fields, prototypeOf(shape))
 }

@@ -3,7 +3,8 @@ import type { AsJson, JsonText } from '../shared/json'
 import type {
   Acked,
   CycleOptions,
-  DryRun,
+  DeadErrors,
+  DeadFilter,
   Extended,
   ExtendOptions,
   Message,
@@ -14,6 +15,7 @@ import type {
   NewMessage,
   PeekedMessage,
   PeekOptions,
+  PurgeOptions,
   Queue,
   QueueSettings,
   Queues,
@@ -28,7 +30,7 @@ import * as operations from './operations'
 import { SettingsCalls, type SettingsNames } from './settings'
 import { type CallOptions, everyOf, parted, type Transport, type WithCall } from './transport'
 
-const QUEUES: SettingsNames = { many: 'queues', absent: 'queue_not_found', shape: operations.queueShape }
+const QUEUES: SettingsNames = { many: 'queues', absent: 'queue_not_found', shape: {} }
 
 /** `Body` is the type that the caller says bodies have: nothing checks it. */
 export class QueueCalls
@@ -161,9 +163,16 @@ export class QueueCalls
     queue: string,
     options: PeekOptions<Asked> & CallOptions = {},
   ): Promise<MessagePage<As<Body, Asked>>> {
+    return this.#page(operations.peekMessages, queue, options) as Promise<MessagePage<As<Body, Asked>>>
+  }
+
+  #page<Answer>(
+    operation: Operation<Answer, { path: object; query: object }>,
+    queue: string,
+    options: CallOptions,
+  ): Promise<Answer> {
     const [query, call] = parted(options)
-    const page = this.#transport.value(operations.peekMessages, { path: { queue }, query }, call)
-    return page as Promise<MessagePage<As<Body, Asked>>>
+    return this.#transport.value(operation, { path: { queue }, query }, call)
   }
 
   /** All messages in one state, in pages of `limit`. */
@@ -190,7 +199,12 @@ export class QueueCalls
     return this.#transport.wasThere(operations.deleteMessage, { path: { queue, id } }, 'message_not_found', options)
   }
 
-  /** Sends up to `limit` dead messages, or those of `ids`, back to the queue that they died in, with receive count 0. */
+  /** What the dead messages of the queue died of, and the dead letters in it. */
+  errors(queue: string, options: Pick<DeadFilter, 'from'> & CallOptions = {}): Promise<DeadErrors> {
+    return this.#page(operations.listErrors, queue, options)
+  }
+
+  /** Sends dead messages, all or those that are chosen, back to the queue that they died in, with receive count 0. */
   redrive(queue: string, options: WithCall<Omit<RedriveOptions, 'prefix'>> = {}): Promise<{ moved: number }> {
     return this.#inParts(operations.redriveQueue, queue, options)
   }
@@ -200,8 +214,8 @@ export class QueueCalls
     return this.#transport.value(operations.promoteMessages, { path: { queue }, body: { ids } }, options)
   }
 
-  /** Deletes all ready, blocked and delayed messages: in a dead-letter queue, the dead letters. */
-  purge(queue: string, options: DryRun & CallOptions = {}): Promise<{ deleted: number }> {
+  /** Deletes all ready, blocked and delayed messages, in a dead-letter queue the dead letters; or only the dead that are chosen. */
+  purge(queue: string, options: WithCall<PurgeOptions> = {}): Promise<{ deleted: number }> {
     return this.#inParts(operations.purgeQueue, queue, options)
   }
 }

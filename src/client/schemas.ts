@@ -15,6 +15,7 @@ import type {
 } from '../shared/feed-types'
 import type * as groups from '../shared/group-types'
 import type { ApiKey } from '../shared/key-types'
+import type { Overview } from '../shared/overview-types'
 import type * as queues from '../shared/queue-types'
 import type { Schedule, ScheduleChanges, ScheduleDefinition, SchedulePage } from '../shared/schedule-types'
 
@@ -52,6 +53,8 @@ export interface Answers {
   ExtendedReceipts: queues.Extended
   PeekedMessage: queues.PeekedMessage
   MessagePage: queues.MessagePage
+  DeadErrors: queues.DeadErrors
+  Overview: Overview
   Moved: { moved: number }
   Promoted: { promoted: number }
   Schedule: Schedule
@@ -91,7 +94,7 @@ export interface Bodies {
   Extend: Receipts & queues.ExtendOptions
   Redrive: Omit<queues.RedriveOptions, 'prefix'>
   Promote: { ids: readonly bigint[] }
-  Purge: queues.DryRun
+  Purge: queues.PurgeOptions
   NoFields: Record<string, never>
   NewSchedule: ScheduleDefinition
   ScheduleChanges: ScheduleChanges

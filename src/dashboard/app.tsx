@@ -12,6 +12,7 @@ import { KeyPage } from './key-page'
 import { WithAccess } from './may'
 import { MemberPage } from './member-page'
 import { MessagePage } from './message-page'
+import { OverviewPage } from './overview-page'
 import { PoliciesPage } from './policies-page'
 import { PolicyPage } from './policy-page'
 import { QueuePage } from './queue-page'
@@ -22,6 +23,7 @@ import { hasKeys, keyName, useKey } from './session'
 import { Toasts } from './toast'
 
 const MENU = [
+  ['overview', 'Overview'],
   ['queues', 'Queues'],
   ['schedules', 'Schedules'],
   ['groups', 'Groups'],
@@ -33,10 +35,11 @@ const MENU = [
 const PAGE_ABOVE: Readonly<Record<string, string>> = { members: 'groups' }
 
 function Page({ address: { parts, query } }: { address: PageAddress }) {
-  const [first = 'groups', name, second, id] = parts
+  const [first = 'overview', name, second, id] = parts
   const after = query.get('after')
   const listed = { prefix: query.get('prefix') ?? '', contains: query.get('contains') ?? '', after }
   if (first === 'key' && hasKeys) return <KeyPage />
+  if (first === 'overview') return <OverviewPage />
   if (first === 'groups') {
     return name === undefined ? <GroupsPage {...listed} /> : <GroupPage key={name} group={name} />
   }
@@ -50,7 +53,8 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
     if (second === 'messages' && id !== undefined && /^\d+$/.test(id)) {
       return <MessagePage key={`${name}/${id}`} queue={name} id={BigInt(id)} />
     }
-    return <QueuePage key={name} queue={name} state={query.get('state')} after={after} />
+    const [state, error, from] = [query.get('state'), query.get('error'), query.get('from')]
+    return <QueuePage key={name} queue={name} state={state} error={error} from={from} after={after} />
   }
   if (first === 'schedules') {
     return name === undefined ? <SchedulesPage {...listed} /> : <SchedulePage key={name} schedule={name} />
@@ -64,7 +68,7 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
     <>
       <h1 tabIndex={-1}>Nothing is here</h1>
       <p>
-        There is no such page. <a href={link(['groups'])}>To the groups</a>
+        There is no such page. <a href={link([])}>To the overview</a>
       </p>
     </>
   )
@@ -75,7 +79,7 @@ function App() {
   const main = useRef<HTMLElement>(null)
   useHeadingFocus(main, address.parts.join('/'))
   useScroll(address)
-  const [first = 'groups'] = address.parts
+  const [first = 'overview'] = address.parts
   const current = PAGE_ABOVE[first] ?? first
   // Not a link: the hash is the address of the page, and #main would leave it.
   const skip = () => main.current?.querySelector('h1')?.focus()
@@ -85,13 +89,17 @@ function App() {
         Skip to the content
       </button>
       <header>
-        <a class="brand" href={link(['groups'])}>
+        <a class="brand" href={link([])}>
           <Ring />
           recentn
         </a>
         <nav aria-label="Main">
           {MENU.map(([part, title]) => (
-            <a key={part} href={link([part])} aria-current={part === current ? 'page' : undefined}>
+            <a
+              key={part}
+              href={link(part === 'overview' ? [] : [part])}
+              aria-current={part === current ? 'page' : undefined}
+            >
               {title}
             </a>
           ))}

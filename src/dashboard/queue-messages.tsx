@@ -95,7 +95,7 @@ function Messages({
   )
 }
 
-function Marks({ message: { messageGroup, priority, deadLetterFrom } }: { message: PeekedMessage }) {
+export function Marks({ message: { messageGroup, priority, deadLetterFrom } }: { message: PeekedMessage }) {
   if (messageGroup === null && priority === 0 && deadLetterFrom === null) return null
   return (
     <div class="small">

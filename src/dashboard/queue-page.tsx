@@ -3,6 +3,8 @@ import * as operations from '../client/operations'
 import type { QueueStatus } from '../shared/queue-types'
 import { link } from './address'
 import { ask } from './api'
+import { DeadLetters } from './dead-letters'
+import { DeadMessages } from './dead-messages'
 import { Badge, Fact, LoadState, Name, Num, PageHead } from './parts'
 import { usePolled } from './polled'
 import { QueueActions } from './queue-actions'
@@ -44,10 +46,13 @@ async function sources(name: string, signal: AbortSignal): Promise<string[]> {
 interface QueuePageProps {
   queue: string
   state: string | null
+  /** Which dead messages are shown; null is any. */
+  error: string | null
+  from: string | null
   after: string | null
 }
 
-export function QueuePage({ queue: name, state, after }: QueuePageProps) {
+export function QueuePage({ queue: name, state, error: kind, from: diedIn, after }: QueuePageProps) {
   const { data: queue, error, refresh } = usePolled((signal) => load(name, signal), name, EVERY_MS)
   const from = usePolled((signal) => sources(name, signal), name, null).data ?? []
   const shown = STATES.find((each) => each === state) ?? 'ready'
@@ -65,21 +70,39 @@ export function QueuePage({ queue: name, state, after }: QueuePageProps) {
             <QueueChart samples={samplesOf(name)} />
             <Attributes queue={queue} from={from} />
           </div>
+          <DeadLetters queue={queue} onDone={refresh} />
           <Tabs queue={queue} shown={shown} />
-          <QueueMessages
-            key={shown}
-            queue={name}
-            state={shown}
-            after={after}
-            counts={queue.counts}
-            deadLetterQueue={queue.deadLetterQueue}
-            isDeadLetterQueue={queue.isDeadLetterQueue}
-          />
+          {isDeadShown(queue, shown) ? (
+            <DeadMessages
+              key={shown}
+              queue={name}
+              state={shown as 'ready' | 'dead'}
+              after={after}
+              error={kind}
+              from={diedIn}
+              counts={queue.counts}
+              onDone={refresh}
+            />
+          ) : (
+            <QueueMessages
+              key={shown}
+              queue={name}
+              state={shown}
+              after={after}
+              counts={queue.counts}
+              deadLetterQueue={queue.deadLetterQueue}
+              isDeadLetterQueue={queue.isDeadLetterQueue}
+            />
+          )}
         </>
       )}
     </>
   )
 }
+
+/** A queue that never died shows where its dead messages go. */
+const isDeadShown = ({ counts, isDeadLetterQueue }: QueueStatus, shown: MessageState) =>
+  (shown === 'dead' && counts.dead > 0) || (shown === 'ready' && isDeadLetterQueue)
 
 function Tabs({
   queue: { queue: name, counts, isDeadLetterQueue },

@@ -1,6 +1,8 @@
 /** The answers about queues and their messages. */
 import type {
   Acked,
+  DeadError,
+  DeadErrors,
   Extended,
   FailedReceipt,
   Message,
@@ -65,6 +67,27 @@ export const QUEUE_STATUS: AnswerOf<QueueStatus> = answer('QueueStatus', {
     count(4),
     'The age of the oldest message that is ready, blocked or in flight; null if there is none.',
   ),
+  died: count(
+    0,
+    'How many of the messages that died in this queue are dead now, here and in dead-letter queues, of which each is counted up to 10,000 messages.',
+  ),
+})
+const deadError: AnswerOf<DeadError> = answer('', {
+  error: text(
+    'SMTP 550: no mailbox #',
+    'With `#` in place of each number and id, up to 200 characters; empty if they have no error.',
+  ),
+  count: count(689),
+  firstDeadAt: time('2026-11-21T10:00:00.250Z'),
+  lastDeadAt: time('2026-11-21T11:00:00.250Z'),
+})
+export const DEAD_ERRORS: AnswerOf<DeadErrors> = answer('DeadErrors', {
+  errors: list(deadError, [deadError.example], 'The 100 most frequent ones, the most frequent first.'),
+  counted: count(
+    689,
+    'How many dead messages were counted: up to 10,000 of each state, those that come last in the order of receives.',
+  ),
+  more: truth(false, 'Whether there are dead messages that were not counted.'),
 })
 const deadLetters = { queue: 'mail-dead', deadLetterQueue: null, isDeadLetterQueue: true, oldestAgeSeconds: null }
 export const QUEUE_PAGE: AnswerOf<QueuePage> = answer('QueuePage', {

@@ -166,16 +166,21 @@ export const NACK_RULES = rulesOf(nackOptions)
 export const extendOptions = { visibilityTimeoutSeconds: required(VISIBILITY_SECONDS) }
 export const EXTEND_RULES = rulesOf(extendOptions)
 
+/** Like a `lastError`, of which 1,000 characters are kept. */
+export const ERROR = text()
+export const ALIKE =
+  'Only messages whose `lastError` is like this one, numbers and ids aside. Empty: those without an error.'
+const deadFilter = { error: optional(ERROR), from: optional(NAME) }
+export const ERRORS_RULES = rulesOf({ from: optional(NAME) })
 export const peekOptions = {
   ...page,
+  ...deadFilter,
   bodies: optional(oneOf(['value', 'text', 'preview'])),
   state: optional(oneOf(MESSAGE_STATES)),
 }
 export const PEEK_RULES = rulesOf(peekOptions)
 export const BODY_RULES = rulesOf({ bodies })
 
-export const dryRun = { dryRun: optional(flag()) }
-export const DRY_RUN_RULES = rulesOf(dryRun)
 const listOf = (fault: Rule) => (value: unknown) =>
   Array.isArray(value) && value.length >= 1 && value.length <= MAX_BATCH && value.every((one) => fault(one) === null)
     ? null
@@ -190,5 +195,8 @@ export const IDS: Field<readonly bigint[]> = {
 }
 export const PROMOTE_RULES = rulesOf({ ids: required(IDS) })
 export const ANY_COUNT = whole(1, Number.MAX_SAFE_INTEGER)
-export const redriveOptions = { ids: optional(IDS), limit: optional(ANY_COUNT), prefix: optional(PREFIX), ...dryRun }
+const deadChoices = { ...deadFilter, ids: optional(IDS), limit: optional(ANY_COUNT), dryRun: optional(flag()) }
+export const redriveOptions = { ...deadChoices, prefix: optional(PREFIX) }
 export const REDRIVE_RULES = rulesOf(redriveOptions)
+export const purgeOptions = { ...deadChoices, dead: optional(flag()) }
+export const PURGE_RULES = rulesOf(purgeOptions)

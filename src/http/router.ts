@@ -28,6 +28,7 @@ import { groupRoutes } from './routes/groups'
 import { accessRoutes } from './routes/health'
 import { itemRoutes } from './routes/items'
 import { memberRoutes } from './routes/members'
+import { overviewRoutes } from './routes/overview'
 import { policyRoutes } from './routes/policies'
 import { claimRoutes } from './routes/queue-claims'
 import { messageRoutes } from './routes/queue-messages'
@@ -52,6 +53,7 @@ export interface RouterOptions<Incoming = Request> extends DispatchOptions {
 }
 
 export const storeRoutes: readonly Route[] = [
+  ...overviewRoutes,
   ...itemRoutes,
   ...groupRoutes,
   ...groupStreamRoutes,

@@ -7,7 +7,7 @@ import type * as Group from './group-types'
 import type { AsJson, JsonText } from './json'
 import type * as Queue from './queue-types'
 import type { StandardSchema } from './schema'
-import type { As, DryRun, Form, IfTag, PayloadAs } from './types'
+import type { As, Form, IfTag, PayloadAs } from './types'
 
 type Also<Call extends unknown[]> = Call extends [options?: infer Options] ? Options : unknown
 type FormOf<Call extends unknown[]> = Call extends [] ? Form : 'value'
@@ -86,8 +86,10 @@ export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []
   redrive(options?: Queue.RedriveOptions & Also<Call>): Promise<{ moved: number }>
   /** Has the delayed ones of 1 to 1,000 messages handed out now. */
   promote(ids: readonly bigint[], ...call: Call): Promise<{ promoted: number }>
-  /** Drops the ready, blocked and delayed messages. */
-  purge(options?: DryRun & Also<Call>): Promise<{ deleted: number }>
+  /** Drops the ready, blocked and delayed messages, or only the dead that are chosen. */
+  purge(options?: Queue.PurgeOptions & Also<Call>): Promise<{ deleted: number }>
+  /** What the dead messages of the queue died of, and the dead letters in it. */
+  errors(options?: Pick<Queue.DeadFilter, 'from'> & Also<Call>): Promise<Queue.DeadErrors>
 }
 
 /** An item for a group whose payloads are of one type: the payload can be left out only where it may be undefined or null. */

@@ -103,7 +103,7 @@ export interface PeekedMessage<Body = unknown> extends MessageBase<Body> {
 /** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows if there are more. */
 export type BodyForm = Form | 'preview'
 
-export interface PeekOptions<Asked extends BodyForm = BodyForm> extends Page {
+export interface PeekOptions<Asked extends BodyForm = BodyForm> extends Page, DeadFilter {
   /** How bodies are given. Default: `'value'`. */
   bodies?: Asked | undefined
   /** Default: `ready`. */
@@ -152,11 +152,46 @@ export interface ExtendOptions {
   visibilityTimeoutSeconds: number
 }
 
-export interface RedriveOptions extends DryRun {
+/** Which dead messages: those that died in the queue, and the dead letters of other queues in it. */
+export interface DeadFilter {
+  /** Only those whose `lastError` is like this one: numbers and ids in it do not count. `''`: those without an error. */
+  error?: string | undefined
+  /** Only those that died in this queue. */
+  from?: string | undefined
+}
+
+/** Dead messages that a call changes. */
+export interface DeadChoices extends DeadFilter, DryRun {
   /** Only these messages, 1 to 1,000: those of them that are dead. */
   ids?: readonly bigint[] | undefined
   /** Maximum number of messages, 1 or more. */
   limit?: number | undefined
+}
+
+export interface RedriveOptions extends DeadChoices {
   /** Only messages that came from queues whose names begin with it. */
   prefix?: string | undefined
+}
+
+export interface PurgeOptions extends DeadChoices {
+  /** True: only dead messages, as with `ids`, `error` and `from`. */
+  dead?: boolean | undefined
+}
+
+/** The dead messages whose errors differ only in numbers and ids. */
+export interface DeadError {
+  /** With `#` in place of each number and id, up to 200 characters; empty if they have no error. */
+  error: string
+  count: number
+  firstDeadAt: Date
+  lastDeadAt: Date
+}
+
+export interface DeadErrors {
+  /** The 100 most frequent ones, the most frequent first. */
+  errors: DeadError[]
+  /** How many dead messages were counted: up to 10,000 of each state, those that come last in the order of receives. */
+  counted: number
+  /** Whether there are dead messages that were not counted. */
+  more: boolean
 }

@@ -37,6 +37,11 @@ export interface QueueStatus extends Queue {
   counts: MessageCounts
   /** Age of the oldest message that is ready, blocked or in flight, as old as the counts; null when there is none. */
   oldestAgeSeconds: number | null
+  /**
+   * How many of the messages that died in this queue are dead now: here, and in dead-letter queues, of which each is counted up
+   * to 10,000 messages. As old as the counts.
+   */
+  died: number
 }
 
 export interface QueuePage {

@@ -5,6 +5,8 @@ import type {
   BodyForm,
   BodyOptions,
   CycleOptions,
+  DeadErrors,
+  DeadFilter,
   Extended,
   ExtendOptions,
   Message,
@@ -15,6 +17,7 @@ import type {
   NewMessage,
   PeekedMessage,
   PeekOptions,
+  PurgeOptions,
   ReceiveOptions,
   RedriveOptions,
   SendOptions,
@@ -97,6 +100,8 @@ export interface Queues {
   redrive(queue: string, options?: RedriveOptions): Promise<{ moved: number }>
   /** Has the delayed ones of 1 to 1,000 messages handed out now. Throws `queue_not_found`. */
   promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }>
-  /** Drops the ready, blocked and delayed messages: in a dead-letter queue, the dead letters. */
-  purge(queue: string, options?: DryRun): Promise<{ deleted: number }>
+  /** Drops the ready, blocked and delayed messages: in a dead-letter queue, the dead letters. Or only the dead that are chosen. */
+  purge(queue: string, options?: PurgeOptions): Promise<{ deleted: number }>
+  /** What the dead messages of the queue died of, and the dead letters in it. Throws `queue_not_found`. */
+  errors(queue: string, options?: Pick<DeadFilter, 'from'>): Promise<DeadErrors>
 }

@@ -4,12 +4,14 @@ import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunne
 import { engineOf } from '../database/attached/attach'
 import { joined, type QueryTransaction } from '../database/attached/query-transaction'
 import { connectionUse, onConnection, poolSizeOf } from '../database/connection-use'
-import type { Engine, Session } from '../database/engine'
+import type { Engine, Reader, Session } from '../database/engine'
 import { ping } from '../database/mysql/cluster'
 import type { Setting } from '../database/statements'
 import type { Database } from '../database/transaction'
 import { describeTable } from '../database/user-tables/table'
+import { OVERVIEW_RULES } from '../fields/answers-overview'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
+import { faultsOf, refuse } from '../fields/field'
 import type { Loop } from '../kit/loop'
 import { SharedPoll } from '../kit/shared-poll'
 import { CachedCount } from '../repositories/cached-count'
@@ -18,6 +20,7 @@ import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { KeyRepository } from '../repositories/keys/repository'
 import { mayCreate } from '../repositories/name-range'
+import { overviewOf, readTroubles } from '../repositories/overview/overview'
 import { answersTo, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
@@ -28,6 +31,7 @@ import { RecentRepository } from '../repositories/recent/repository'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { SequenceRepository } from '../repositories/sequences'
 import { feedHandle, groupHandle, queueHandle } from '../shared/handles'
+import type { Overview, OverviewOptions } from '../shared/overview-types'
 import { countsOf, readTotals, type StoreCounts, type StoreTotals } from './counts'
 import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
@@ -75,6 +79,7 @@ export class BoundStore implements InnerStore {
   readonly #queueMemory = new QueueMemory()
   readonly #feedMemory = new FeedMemory()
   readonly #totals = new CachedCount<StoreTotals>()
+  readonly #troubles = new CachedCount<Awaited<ReturnType<typeof readTroubles>>>()
   readonly #sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   readonly #report: Report
   readonly #sweepers: readonly Loop[]
@@ -203,6 +208,14 @@ export class BoundStore implements InnerStore {
   totals(): Promise<StoreTotals> {
     const read = () => this.#base.database.read((reader) => readTotals(reader, this.#feedMemory.followed.values()))
     return this.#totals.get(read)
+  }
+
+  async overview(options: OverviewOptions = {}): Promise<Overview> {
+    refuse(faultsOf(options, OVERVIEW_RULES))
+    const { database } = this.#base
+    database.requireOutside()
+    const read = (reader: Reader) => readTroubles(reader, (shared) => this.#queueMemory.totals.letters(shared))
+    return overviewOf(await this.#troubles.get(() => database.read(read)), options.prefix ?? '')
   }
 
   readonly mayCreate: InnerStore['mayCreate'] = (...asked) =>

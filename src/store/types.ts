@@ -8,6 +8,7 @@ import type { Groups, GroupWatch, Policies, WatchOptions } from '../shared/group
 import type { FeedHandle, GroupHandle, HandleOptions, QueueHandle } from '../shared/handle-types'
 import type { ConsumeHandler, Handler } from '../shared/handling-shapes'
 import type { ApiKey, Keys } from '../shared/key-types'
+import type { Overview, OverviewOptions } from '../shared/overview-types'
 import type { Queues } from '../shared/queue-types'
 import type { Running } from '../shared/running'
 import type { Schedules } from '../shared/schedule-types'
@@ -258,6 +259,12 @@ export interface Store {
   group<Payload = unknown>(group: string): StoreGroupHandle<Payload>
   /** One feed, whose values have this type, as `queue`. */
   feed<In = unknown, Out = In>(feed: string, options?: HandleOptions<Out, In>): StoreFeedHandle<In, Out>
+  /**
+   * What is wrong now, the worst first: dead messages, messages that nobody receives or that are held, schedules that cannot
+   * send, entries without a publisher, consumers that are behind. Some seconds old at most. Throws `invalid_input`, and
+   * `misuse` inside a transaction of the store's database.
+   */
+  overview(options?: OverviewOptions): Promise<Overview>
   /** The DataSource that the store works on: safe to use directly, under any concurrency. */
   readonly dataSource: DataSource
   /** Where the data is, without the password: for a log line. */

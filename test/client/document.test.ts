@@ -40,9 +40,12 @@ describe('src/client/operations.ts, which node scripts/client-operations.cjs gen
   })
 
   test('has the times and ids of bodies and answers', () => {
-    const other = changed((_, { Item }) => Object.assign(Item?.properties ?? {}, { seenAt: TIME }))
-    expect(operationsOf(other)).toContain("seenAt: 'time'")
-    expect(operationsOf(document)).not.toContain('seenAt')
+    const other = changed((_, { Item }) => Object.assign(Item?.properties ?? {}, { seen: TIME, readAt: TIME }))
+    expect(operationsOf(other)).toContain("seen: 'time'")
+    expect(operationsOf(other)).not.toContain('readAt')
+    expect(operationsOf(document)).not.toContain("seen: 'time'")
+    const untimely = changed((_, { Item }) => Object.assign(Item?.properties ?? {}, { heldAt: { type: 'string' } }))
+    expect(() => operationsOf(untimely)).toThrow('heldAt')
   })
 })
 

@@ -227,16 +227,15 @@ describe('queues', () => {
     await expect(client.queues.nack('work', first, { error: 'e' })).rejects.toMatchObject(stale)
     await expect(client.queues.extend('work', first, { visibilityTimeoutSeconds: 9 })).rejects.toMatchObject(stale)
     await expect(client.queues.ack('work', 'x')).rejects.toMatchObject({ code: 'invalid_receipt', status: 400 })
-    expect(
-      await client.queues.extend('work', messages[1] as NonNullable<(typeof messages)[1]>, {
-        visibilityTimeoutSeconds: 60,
-      }),
-    ).toBeUndefined()
-    expect(await client.queues.nackMany('work', [second], { error: 'e', dead: true })).toEqual({
-      nacked: [second],
-      failed: [],
-    })
+    const other = messages[1] as NonNullable<(typeof messages)[1]>
+    expect(await client.queues.extend('work', other, { visibilityTimeoutSeconds: 60 })).toBeUndefined()
+    const dead = { error: 'e', dead: true }
+    expect(await client.queues.nackMany('work', [second], dead)).toEqual({ nacked: [second], failed: [] })
     expect((await client.queues.message('work', ids[0] as bigint))?.lastError).toBe('e')
+    expect(await client.queues.errors('work')).toEqual(await store.queues.errors('work'))
+    const { messages: shown } = await client.queues.peek('work', { state: 'dead', error: 'e' })
+    expect([shown.length, await client.queues.purge('work', { ids, error: 'no' })]).toEqual([1, { deleted: 0 }])
+    expect(await client.overview({ prefix: 'work' })).toEqual(await store.overview({ prefix: 'work' }))
     expect(await client.queues.redrive('work', { ids: [id] })).toEqual({ moved: 0 })
     expect(await client.queues.redrive('work', { ids, limit: 5 })).toEqual({ moved: 1 })
     expect(await client.queues.promote('work', ids)).toEqual({ promoted: 0 })

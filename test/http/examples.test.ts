@@ -123,9 +123,9 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   ...{ getSchedule: { 200: given(schedule) }, deleteSchedule: { 204: given(schedule) } },
   putSchedule: { 201: given(queue), 200: given(schedule) },
   updateSchedule: { 200: given(schedule) },
-  redriveQueue: { 200: given(deadMessage) },
-  promoteMessages: { 200: given(message) },
-  purgeQueue: { 200: given(message) },
+  ...{ getOverview: { 200: given(deadMessage) }, redriveQueue: { 200: given(deadMessage) } },
+  listErrors: { 200: { ...given(deadMessage), without: ['from'] } },
+  ...{ promoteMessages: { 200: given(message) }, purgeQueue: { 200: given(message) } },
   sendMessages: {
     201: given(queue),
     // Of one message: the example is of many.
@@ -134,7 +134,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
       return { '': { body: { to: 'a@example.org' }, dedupId: 'welcome-7' } }
     }),
   },
-  peekMessages: { 200: { ...given(message), without: ['after'] } },
+  peekMessages: { 200: { ...given(message), without: ['after', 'error', 'from'] } },
   getMessage: { 200: given(claimed) },
   deleteMessage: { 204: given(message) },
   receiveMessages: { 200: given(message) },

@@ -44,6 +44,33 @@ describe.each(served)('a key with a prefix, on %s', (engine) => {
     await guarded.store.queues.put('in:r', { deadLetterQueue: 'in:letters' })
   })
 
+  test('is not told what is wrong outside, nor the dead-letter queue that has what died inside', async () => {
+    const { queues } = guarded.store
+    for (const queue of ['in:q', 'out:q']) {
+      await queues.send(queue, 1)
+      await queues.nackMany(
+        queue,
+        (await queues.receive(queue)).map(({ receiptHandle }) => receiptHandle),
+        { dead: true },
+      )
+    }
+    const troubles = async (client: Client, prefix = '') => {
+      const { json } = await client.get(`/v1/overview?prefix=${prefix}`)
+      const list = json.troubles as unknown as Record<string, unknown>[]
+      return list.map(({ kind, name, deadLetterQueue }) => [kind, name, deadLetterQueue])
+    }
+    expect(await troubles(all)).toEqual([
+      ['dead', 'in:q', 'out:letters'],
+      ['dead', 'out:q', 'in:letters'],
+    ])
+    expect(await troubles(confined)).toEqual([['dead', 'in:q', null]])
+    expect([await troubles(confined, 'in:q'), await troubles(confined, 'out:')]).toEqual([[['dead', 'in:q', null]], []])
+    const from = await confined.get('/v1/queues/in:letters/errors?from=out:q')
+    expect([from.status, from.json.code]).toEqual([403, 'forbidden'])
+    const redrive = await confined.post('/v1/queues/in:letters/redrive', { from: 'out:q' })
+    expect([redrive.status, redrive.json.code]).toEqual([403, 'forbidden'])
+  })
+
   test('is not told the prefix of a policy that is shorter than its own', async () => {
     for (const [client, expected] of [
       [all, 'i'],

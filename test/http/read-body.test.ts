@@ -71,6 +71,7 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
     .map((all) => `[${all}]`),
   error: orNull(fc.string().map((text) => JSON.stringify(text))),
   dead: words('true'),
+  from: name,
   key: name,
   keys: fc.array(name, { minLength: 1, maxLength: 3 }).map((all) => `[${all}]`),
   prefix: name,

@@ -82,7 +82,7 @@ export type InQueues = Agreed<
     Agrees<typeof queues.extendOptions, Queues.ExtendOptions>,
     Agrees<typeof queues.peekOptions, Queues.PeekOptions>,
     Agrees<typeof queues.redriveOptions, Queues.RedriveOptions>,
-    Agrees<typeof queues.dryRun, Queues.DryRun>,
+    Agrees<typeof queues.purgeOptions, Queues.PurgeOptions>,
     Agrees<typeof newSchedule, ScheduleDefinition>,
     Agrees<typeof scheduleChanges, ScheduleChanges>,
     Reads<queueDtos.QueueSettingsDto, Queues.QueueSettings>,
@@ -93,7 +93,7 @@ export type InQueues = Agreed<
     Reads<Omit<queueDtos.NackDto, keyof queueDtos.AckDto>, Queues.NackOptions>,
     Reads<Omit<queueDtos.ExtendDto, keyof queueDtos.AckDto>, Queues.ExtendOptions>,
     Reads<queueDtos.RedriveDto, Omit<Queues.RedriveOptions, 'prefix'>>,
-    Reads<queueDtos.PurgeDto, Queues.DryRun>,
+    Reads<queueDtos.PurgeDto, Queues.PurgeOptions>,
     Reads<NewScheduleDto, ScheduleDefinition>,
     Reads<ScheduleChangesDto, ScheduleChanges>,
   ]

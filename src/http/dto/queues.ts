@@ -109,17 +109,26 @@ export class ExtendDto extends AckDto {
   @Required(VISIBILITY_SECONDS, 'Counted from now.') visibilityTimeoutSeconds!: number
 }
 
-@Component('Purge')
-export class PurgeDto extends Judged {
+abstract class DeadDto extends Judged {
+  @Optional(fields.IDS, 'Only these messages.') ids?: readonly bigint[]
+  @Optional(fields.ERROR, fields.ALIKE) error?: string
+  @Optional(NAME, 'Only messages that died in this queue.') from?: string
+  @Optional(fields.ANY_COUNT, 'Maximum number of messages; all when left out.') limit?: number
   @Optional(flag('True: nothing changes, and the answer is the number of messages that would be affected now.'))
   dryRun?: boolean
 }
 
-@Component('Redrive')
-export class RedriveDto extends PurgeDto {
-  @Optional(fields.IDS, 'Only these messages.') ids?: readonly bigint[]
-  @Optional(fields.ANY_COUNT, 'Maximum number of messages; all when left out.') limit?: number
+@Component('Purge')
+export class PurgeDto extends DeadDto {
+  @Optional(
+    flag(),
+    'True: drop dead messages, those that died here and dead letters, and no others; as with `ids`, `error` and `from`.',
+  )
+  dead?: boolean
 }
+
+@Component('Redrive')
+export class RedriveDto extends DeadDto {}
 
 @Component('Promote')
 export class PromoteDto extends Judged {

@@ -15,6 +15,7 @@ import {
   PART,
   POSITION,
   PREFIX,
+  text,
 } from '../../fields/rules'
 import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../shared/errors'
 import { parseQuery } from './query'
@@ -53,6 +54,7 @@ function textual<T>({ wire, fault, schema }: Field<T>, unread: (text: string) =>
 }
 
 export const nameParameter = textual(NAME, String)
+export const textParameter = textual(text(), String)
 export const idParameter = textual(ID, () => 0n)
 /** The position of a listener: the newest item that it knows, or −1. */
 export const positionParameter = textual(POSITION, () => 0n)

@@ -3,6 +3,7 @@
 import type { NamedComponent } from '../../fields/answers'
 import * as feed from '../../fields/answers-feeds'
 import * as group from '../../fields/answers-groups'
+import { OVERVIEW, TROUBLE } from '../../fields/answers-overview'
 import { ACCESS, HEALTH, METRICS } from '../../fields/answers-process'
 import * as queue from '../../fields/answers-queues'
 import { LISTED_SCHEDULE, SCHEDULE, SCHEDULE_PAGE } from '../../fields/answers-schedules'
@@ -75,6 +76,7 @@ const ofGroups = components(
 const ofQueues = components(
   ...[queueDto.QueueSettingsDto, queueDto.QueueChangesDto, queue.QUEUE, queue.QUEUE_STATUS, queueDto.NoFieldsDto],
   ...[queue.QUEUE_PAGE, queueDto.RedriveDto, queueDto.PromoteDto, queueDto.PurgeDto, queue.MOVED, queue.PROMOTED],
+  queue.DEAD_ERRORS,
   ...[queueDto.NewMessageDto, queueDto.MessagesDto],
 )
 const ofMessages = components(
@@ -91,7 +93,7 @@ const ofFeeds = components(
 
 export const schemas: Readonly<Record<string, Schema>> = {
   ...VALUE_SCHEMAS,
-  ...components(HEALTH, METRICS, group.DELETED, ACCESS),
+  ...components(HEALTH, METRICS, group.DELETED, ACCESS, TROUBLE, OVERVIEW),
   ...ofGroups,
   ...ofQueues,
   Sending: { anyOf: [ref('NewMessage'), ref('Messages')] },

@@ -1,16 +1,16 @@
 /** `/v1/queues/{queue}/messages`: sending messages, reading them without a claim, and removing one by its id. */
 import { MESSAGE_PAGE, PEEKED_MESSAGE, SENT, SENT_MANY, SENT_ONE_OR_MANY } from '../../fields/answers-queues'
 import { bounded } from '../../fields/options'
-import { MESSAGE_STATES } from '../../fields/queues'
+import { ALIKE, MESSAGE_STATES } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
 import type { Sent } from '../../shared/queue-types'
 import { isObject } from '../dto/dto'
 import { MessagesDto, NewMessageDto } from '../dto/queues'
-import { idParameter, pageParameters, wordParameter } from '../input/parameters'
+import { idParameter, optional, pageParameters, textParameter, wordParameter } from '../input/parameters'
 import { readBody } from '../input/read'
 import { found, gone, type Route, route, stored } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
-import { onQueue } from './queues'
+import { fromParameter, inPathOrFrom, onQueue } from './queues'
 
 const onMessages = { ...onQueue, path: '/v1/queues/{queue}/messages', tag: 'Messages' }
 const onMessage = {
@@ -73,17 +73,21 @@ const peek = route({
   ...onMessages,
   method: 'get',
   scope: 'read',
+  about: inPathOrFrom,
   queryParameters: {
     state: wordParameter('Return only messages in this state.', MESSAGE_STATES),
     bodies: wordParameter(
       '`preview`: in place of each body, the first 200 characters of its JSON as a string, with `…` if it is longer.',
       ['value', 'preview'],
     ),
+    error: optional(textParameter(ALIKE, 'SMTP 550: no mailbox #')),
+    from: fromParameter,
     ...pageParameters('MC4xMDQyLjEwNDI', 'opaque'),
   },
   id: 'peekMessages',
   summary: 'Read the messages in one state without claiming them',
-  description: 'A page stops at about 4 MiB.',
+  description:
+    'A page stops at about 4 MiB. With `error` or `from` it also stops after 10,000 messages that do not fit.',
   outcomes: { 200: { description: 'A page of messages.', shape: MESSAGE_PAGE } },
   refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, query, within }) {

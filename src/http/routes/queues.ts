@@ -1,11 +1,11 @@
-/** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state, redriving and purging them. */
+/** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state and their errors, redriving and purging them. */
 import { DELETED } from '../../fields/answers-groups'
-import { MOVED, PROMOTED, QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
+import { DEAD_ERRORS, MOVED, PROMOTED, QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
 import { PromoteDto, PurgeDto, RedriveDto } from '../dto/queues'
-import { nameParameter } from '../input/parameters'
+import { nameParameter, optional } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { found, type Route, route, settingsAnswer } from '../route'
-import { pathName } from '../subjects'
+import { named, pathName } from '../subjects'
 import { listing } from './listing'
 
 const inPath = pathName('queues', 'queue')
@@ -42,6 +42,30 @@ const get = route({
   },
 })
 
+/** The queue in which messages died. */
+export const fromParameter = optional(nameParameter('Only messages that died in this queue.', 'mail'))
+export const inPathOrFrom = (input: { path: { queue: string }; query: { from?: string | undefined } }) => [
+  ...inPath(input),
+  ...named('queues', [input.query.from], { parameter: 'from' }),
+]
+const diedIn = ({ from }: { from?: string }) => named('queues', [from], { pointer: '/from' })
+
+const errors = route({
+  ...onQueue,
+  method: 'get',
+  path: `${onQueue.path}/errors`,
+  scope: 'read',
+  about: inPathOrFrom,
+  queryParameters: { from: fromParameter },
+  id: 'listErrors',
+  summary: 'Read what the dead messages in a queue died of',
+  description:
+    'Errors that differ only in numbers and ids are one. Dead letters of other queues count, unless they are in flight.',
+  outcomes: { 200: { description: 'The errors.', shape: DEAD_ERRORS } },
+  refusals: ['queue_not_found'],
+  handle: async (store, { path: { queue }, query }) => DEAD_ERRORS.json(await store.queues.errors(queue, query)),
+})
+
 const redrive = route({
   ...onQueue,
   method: 'post',
@@ -49,12 +73,12 @@ const redrive = route({
   scope: 'admin',
   // A redrive sends messages to queues that the request does not name.
   about: (input) => [...inPath(input), { kind: 'queues', prefix: '' }],
-  body: { ...bodyOf(RedriveDto, { limit: 100 }), optional: true },
+  body: { ...bodyOf(RedriveDto, { limit: 100 }), about: diedIn, optional: true },
   id: 'redriveQueue',
   summary: 'Send dead messages back to where they came from',
   description:
     'Call it on the queue that holds them. Its own dead messages, and those that were dead-lettered from another queue and ' +
-    'are not in flight, go back with receive count 0; with `ids` only these. Messages whose queue no longer exists stay.',
+    'are not in flight, go back with receive count 0. Messages whose queue no longer exists stay.',
   outcomes: { 200: { description: 'The number of moved messages.', shape: MOVED } },
   refusals: ['queue_not_found'],
   handle: async (store, { path: { queue }, body, within }) =>
@@ -80,9 +104,9 @@ const purge = route({
   method: 'post',
   path: `${onQueue.path}/purge`,
   scope: 'admin',
-  body: { ...bodyOf(PurgeDto, { dryRun: false }), optional: true },
+  body: { ...bodyOf(PurgeDto, { dryRun: false }), about: diedIn, optional: true },
   id: 'purgeQueue',
-  summary: 'Drop the ready, blocked and delayed messages',
+  summary: 'Drop the ready, blocked and delayed messages, or dead ones',
   description:
     'Messages that are in flight, dead or archived stay. In a dead-letter queue, messages that died in another queue are ready, so they are dropped.',
   outcomes: { 200: { description: 'The number of dropped messages.', shape: DELETED } },
@@ -90,4 +114,4 @@ const purge = route({
   handle: async (store, { path: { queue }, body }) => DELETED.json(await store.queues.purge(queue, body)),
 })
 
-export const queueRoutes: readonly Route[] = [list, get, redrive, promote, purge]
+export const queueRoutes: readonly Route[] = [list, get, errors, redrive, promote, purge]

@@ -8,12 +8,13 @@ import { jsonTextOf } from '../../shared/json'
 import { sureText } from '../../shared/json-faults'
 import type {
   CycleOptions,
-  DryRun,
+  DeadFilter,
   ExtendOptions,
   MessageRef,
   NackOptions,
   NewMessage,
   PeekOptions,
+  PurgeOptions,
   QueueSettings,
   ReceiveOptions,
   RedriveOptions,
@@ -21,9 +22,10 @@ import type {
 } from '../../shared/queue-types'
 import type { IfTag } from '../../shared/types'
 import { ifTagFaults } from '../settings'
+import type { DeadChoice } from './dead/dead-choice'
+import { errorKind } from './dead/error-kind'
 import { storedLimit } from './heads'
 import type { MessageToSend, SendRequest } from './rows'
-import type { RedriveLimits } from './settle/redrive'
 import type { Nack } from './settle/settle'
 
 export function checkQueue(queue: unknown): void {
@@ -152,15 +154,33 @@ export function checkMessage(queue: unknown, id: unknown, options: unknown = {})
   refuse([...nameFaults('queue', queue), ...argumentFaults('id', id, ID), ...faultsOf(options, fields.BODY_RULES)])
 }
 
-export function checkPurge(queue: unknown, options: DryRun): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.DRY_RUN_RULES)])
+/** `isDead`: dead messages are to be dropped, and not those that wait. */
+export function checkedPurge(queue: unknown, options: PurgeOptions): DeadChoice & { isDead: boolean } {
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.PURGE_RULES)])
+  const { dead = false, error, from, ids } = options
+  return { ...choiceOf(options), isDead: dead || (error ?? from ?? ids) !== undefined }
 }
 
 export function checkPromote(queue: unknown, ids: readonly bigint[]): void {
   refuse([...nameFaults('queue', queue), ...faultsOf({ ids }, fields.PROMOTE_RULES)])
 }
 
-export function checkedRedrive(queue: unknown, options: RedriveOptions): RedriveLimits {
+export function checkedRedrive(queue: unknown, options: RedriveOptions): DeadChoice {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.REDRIVE_RULES)])
-  return { limit: options.limit ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '', ids: options.ids ?? null }
+  return choiceOf(options)
+}
+
+export function checkErrors(queue: unknown, options: Pick<DeadFilter, 'from'>): void {
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.ERRORS_RULES)])
+}
+
+function choiceOf({ limit, prefix, ids, error, from, dryRun }: RedriveOptions): DeadChoice {
+  return {
+    limit: limit ?? Number.POSITIVE_INFINITY,
+    prefix: prefix ?? '',
+    ids: ids ?? null,
+    error: error === undefined ? null : errorKind(error),
+    from: from ?? null,
+    dryRun: dryRun ?? false,
+  }
 }

@@ -9,9 +9,9 @@
 import type { Reader, Tx } from '../../database/engine'
 import { performance } from '../../shared/platform'
 import { Reminders } from '../reminders'
-import { countMessages, type QueueTotals } from './counts'
 import type { UngroupedLevel } from './groups/flows'
 import { type JudgedHead, notFound, type QueueHead, readHead } from './heads'
+import { KnownTotals } from './known-totals'
 import { type ClaimPlace, isBefore } from './pages'
 import { REMINDED_QUEUES } from './reminded'
 import { urgencyOf } from './rows'
@@ -29,8 +29,6 @@ const FIRST_CLAIM = 64
 const PLACE_MS = 800
 const URGENT_MS = 50
 const QUICK_MS = 100
-/** Counts that are reported may be 5 seconds old; the rest is for the counting itself. */
-const COUNTS_MS = 4000
 
 type QueueCount = `messages${'Sent' | 'Deduplicated' | 'Received' | 'Acked' | 'Nacked' | 'Extended'}`
 
@@ -42,7 +40,6 @@ export class QueueMemory {
   readonly #places = new Map<bigint, { place: ClaimPlace; since: number; urgentAt: number }>()
   readonly #looks = new Map<bigint, { at: number; now: string; isReady: boolean }>()
   readonly #notQuick = new Map<bigint, number>()
-  readonly #counts = new Map<bigint, { at: number; totals: Promise<QueueTotals> }>()
   readonly #nextStarts = new Map<bigint, Map<number, number>>()
   readonly #listeners: ((queue: string) => void)[] = []
   readonly #scheduleListeners: (() => void)[] = []
@@ -56,11 +53,14 @@ export class QueueMemory {
 
   #turn = 0
 
+  /** How many messages there are. */
+  readonly totals: KnownTotals
   /** When to look at queues with messages that become due. */
   readonly reminders: Reminders
 
   constructor(/** The store's; null for the store's own. */ private readonly shared: QueueMemory | null = null) {
     this.reminders = shared ? shared.reminders.forTransaction() : new Reminders(REMINDED_QUEUES)
+    this.totals = new KnownTotals(shared === null)
   }
 
   /** For the operations of one transaction, and gone with it; it calls the store's listeners. */
@@ -99,17 +99,6 @@ export class QueueMemory {
 
   learn(head: QueueHead): void {
     this.#heads.set(head.queue, head)
-  }
-
-  /** Counts messages, at most every few seconds for a queue, and in a transaction each time: it must see its own changes. */
-  totalsOf(reader: Reader, { id }: QueueHead): Promise<QueueTotals> {
-    const known = this.#counts.get(id)
-    if (known && performance.now() - known.at < COUNTS_MS) return known.totals
-    const totals = countMessages(reader, id)
-    if (this.shared !== null) return totals
-    this.#counts.set(id, { at: performance.now(), totals })
-    totals.catch(() => this.#counts.delete(id))
-    return totals
   }
 
   /** A send that guessed how the queue is was wrong: for a moment none guesses again. */
@@ -239,7 +228,7 @@ export class QueueMemory {
     this.#heads.delete(queue)
     this.#afterCommit(tx, (memory) => {
       memory.#heads.delete(queue)
-      const byQueue = [memory.#places, memory.#looks, memory.#fitting, memory.#counts, memory.#notQuick]
+      const byQueue = [memory.#places, memory.#looks, memory.#fitting, memory.totals, memory.#notQuick]
       for (const known of [...byQueue, memory.#nextStarts]) known.delete(id)
       memory.#tell(queue)
     })

@@ -5,6 +5,7 @@ import { maxBytesOf } from '../../fields/options'
 import { invalidInput } from '../../shared/errors'
 import { jsonBytes } from '../../shared/json-faults'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from '../../shared/queue-types'
+import { choosing, OWN_COLUMN } from './dead/dead-choice'
 import { changePlaces, makeNextReady, moveOf } from './groups/places'
 import { holdHead, isLimited, type QueueHead, requireHead } from './heads'
 import type { QueueMemory } from './memory'
@@ -19,6 +20,9 @@ const PREVIEWED = `${COMMON}, SUBSTR(body, 1, ${PREVIEW_LENGTH + 1}) AS body`
 
 /** Rows of one statement: a page of large bodies ends long before. */
 const ROWS_AT_ONCE = 50
+
+/** Rows of one page: it ends there, perhaps with no message, if few are chosen. */
+const MAX_SEEN = 10_000
 
 const AFTER = /^(-?\d{1,19})\.(-?\d{1,19})\.(\d{1,19})$/
 
@@ -48,13 +52,18 @@ export async function peekPage(
   const { state = 'ready', limit } = options
   const maxBytes = maxBytesOf(options)
   const columns = options.bodies === 'preview' ? PREVIEWED : WHOLE
+  const isChosen = choosing(options, queue, state === 'dead')
   let after = afterOf(options.after)
   const messages: PeekedMessage[] = []
   let bytes = 0
-  for (;;) {
-    const asked = Math.min(ROWS_AT_ONCE, limit - messages.length + 1)
+  for (let seen = 0; ; ) {
+    const asked = isChosen ? ROWS_AT_ONCE : Math.min(ROWS_AT_ONCE, limit - messages.length + 1)
     const rows = await rowsAfter(reader, head, state, { after, limit: asked, columns })
     for (const row of rows) {
+      if (isChosen && !isChosen(row)) {
+        after = placeOf(row)
+        continue
+      }
       const isFull = messages.length === limit || (messages.length > 0 && bytes + bytesOf(row) > maxBytes)
       if (isFull) return { messages, nextAfter: after && textOf(after) }
       messages.push(peekedOf(row, state, head.maxReceives, options))
@@ -62,6 +71,8 @@ export async function peekPage(
       after = placeOf(row)
     }
     if (rows.length < asked) return { messages, nextAfter: null }
+    seen += rows.length
+    if (seen >= MAX_SEEN) return { messages, nextAfter: after && textOf(after) }
   }
 }
 
@@ -90,7 +101,7 @@ function rowsAfter(
       after ? [id, after.major, after.major, after.id] : [id],
     )
   }
-  const all = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns}`
+  const all = `${engine.bigint('id')} AS id, ${OWN_COLUMN}, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns}`
   return pageAfter(reader, { columns: all, queueId: id, state: stored, where: '', lock: '', limit }, after)
 }
 

@@ -4,6 +4,8 @@
  */
 import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
+import type { DeadChoice } from './dead/dead-choice'
+import { countDead, withDead } from './dead/dead-messages'
 import { changePlaces, makeNextReady, moveOf } from './groups/places'
 import { lastMessageId, readHeadById, requireHead } from './heads'
 import type { QueueMemory } from './memory'
@@ -22,27 +24,51 @@ type Removable = { queueId: bigint; state: number } | { queueId: bigint; archive
  */
 const WAITING = [STATE.delayed, STATE.blocked, STATE.ready]
 
-/** Drops the messages that are ready or delayed when the call arrives. */
-export function purgeQueue(session: Session, memory: QueueMemory, queue: string): Promise<number> {
+/** Drops dead messages, or those that are ready or delayed when the call arrives. Resolves to how many, or how many it would be. */
+export function purgeQueue(
+  session: Session,
+  memory: QueueMemory,
+  queue: string,
+  { isDead, ...choice }: DeadChoice & { isDead: boolean },
+): Promise<number> {
+  const { limit, dryRun } = choice
+  if (isDead) return dryRun ? countDead(session, queue, choice) : purgeDead(session, memory, queue, choice)
+  return dryRun
+    ? session.read((reader) => countPurgeable(reader, queue, limit))
+    : purgeWaiting(session, memory, queue, limit)
+}
+
+function purgeWaiting(session: Session, memory: QueueMemory, queue: string, limit: number): Promise<number> {
   return session.whole(async (whole) => {
     const [{ id: queueId }, last] = await whole.read(async (reader) => {
       return [await requireHead(reader, queue), await lastMessageId(reader)]
     })
     let deleted = 0
-    for (const state of WAITING) deleted += await removeRange(whole, { queueId, state }, { last, memory })
+    for (const state of WAITING) {
+      deleted += await removeRange(whole, { queueId, state }, { last, memory, limit: limit - deleted })
+    }
     return deleted
   })
 }
 
 /** How many messages a purge would drop now. */
-export async function countPurgeable(reader: Reader, queue: string): Promise<number> {
+async function countPurgeable(reader: Reader, queue: string, limit: number): Promise<number> {
   const { id } = await requireHead(reader, queue)
   const [row] = await reader.rows(
     `SELECT COUNT(*) AS messages FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
       `WHERE queue_id = ? AND state IN (${WAITING.join(', ')})`,
     [id],
   )
-  return Number(row?.messages)
+  return Math.min(limit, Number(row?.messages))
+}
+
+/** Removes dead messages for good. */
+function purgeDead(session: Session, memory: QueueMemory, queue: string, choice: DeadChoice): Promise<number> {
+  return withDead(session, queue, choice, async (tx, { head }, rows) => {
+    await leavePlaces(tx, memory, head.id, rows)
+    await removeRows(tx, rows, tx.tables.queueMessages)
+    return rows.length
+  })
 }
 
 export async function clearDropped(session: Session, queueId: bigint): Promise<void> {
@@ -59,6 +85,7 @@ interface PurgeBounds {
   /** The greatest id. */
   last: bigint
   memory: QueueMemory
+  limit: number
 }
 
 /** Resolves to how many were removed; without bounds all are, of a queue that is dropped. */
@@ -67,8 +94,10 @@ async function removeRange(session: Session, range: Removable, purge: PurgeBound
   let after: MessagePlace | null = null
   for (;;) {
     const place: MessagePlace | null = after
+    const most = purge === null ? BATCH : Math.min(BATCH, purge.limit - removed)
+    if (most === 0) return removed
     const rows = await session.write(async (tx) => {
-      const found = await lockAfter(tx, range, purge?.last ?? null, place)
+      const found = await lockAfter(tx, range, purge?.last ?? null, place, most)
       if (purge) await leavePlaces(tx, purge.memory, range.queueId, found.map(lockedOf))
       await removeRows(tx, found, 'archived' in range ? tx.tables.queueArchive : tx.tables.queueMessages)
       return found
@@ -92,14 +121,20 @@ async function leavePlaces(tx: Tx, memory: QueueMemory, queueId: bigint, rows: r
   await makeNextReady(tx, given, memory)
 }
 
-function lockAfter(tx: Tx, range: Removable, last: bigint | null, after: MessagePlace | null): Promise<Row[]> {
+function lockAfter(
+  tx: Tx,
+  range: Removable,
+  last: bigint | null,
+  after: MessagePlace | null,
+  limit: number,
+): Promise<Row[]> {
   const { engine } = tx
   const id = `${engine.bigint('id')} AS id`
   if ('archived' in range) {
     const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
     return tx.rows(
       `SELECT ${id}, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor FROM ${tx.tables.queueArchive} ` +
-        `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${tx.tables.queueArchive}.id LIMIT ${BATCH}${engine.forUpdate}`,
+        `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${tx.tables.queueArchive}.id LIMIT ${limit}${engine.forUpdate}`,
       after ? [range.queueId, after.major, after.major, after.id] : [range.queueId],
     )
   }
@@ -112,14 +147,14 @@ function lockAfter(tx: Tx, range: Removable, last: bigint | null, after: Message
       where: last === null ? '' : ` AND id <= ${last}`,
       // No message of a dropped queue may be skipped: no process would come for it.
       lock: last === null ? engine.forUpdate : engine.forNext,
-      limit: BATCH,
+      limit,
     },
     after,
   )
 }
 
-export async function removeRows(tx: Tx, rows: readonly Row[], table: string): Promise<void> {
-  const ids = rows.map(({ id }) => BigInt(id as string))
+export async function removeRows(tx: Tx, rows: readonly { id?: unknown }[], table: string): Promise<void> {
+  const ids = rows.map(({ id }) => BigInt(id as string | bigint))
   for (const chunk of chunksOf(ids, MAX_IDS)) {
     await tx.later(`DELETE FROM ${table} WHERE id IN (${placeholders(chunk.length)})`, chunk)
   }

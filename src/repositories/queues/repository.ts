@@ -16,18 +16,19 @@ import { alone, noWaits, type Runnable, type Runner, type Waits } from '../runne
 import { warnOfOthers } from '../settings'
 import * as check from './check'
 import { RECEIVES } from './claim/claim'
+import { readErrors } from './dead/deaths'
 import { applyChangedLimit } from './groups/group-limit'
 import { queueOf } from './heads'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
 import * as queues from './queues'
-import { countPurgeable, purgeQueue } from './removal'
+import { purgeQueue } from './removal'
 import { messageOf } from './rows'
 import { SENDS } from './send/send'
 import { ACKS } from './settle/ack'
 import { promoteChosen, promoteDue } from './settle/promote'
 import type { Receipt } from './settle/receipts'
-import { countRedrivable, redriveQueue } from './settle/redrive'
+import { redriveQueue } from './settle/redrive'
 import * as settle from './settle/settle'
 
 type Made = Queue.Queue & { created: boolean }
@@ -157,12 +158,9 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async redrive(queue: string, options: Queue.RedriveOptions = {}): Promise<{ moved: number }> {
-    const limits = check.checkedRedrive(queue, options)
+    const choice = check.checkedRedrive(queue, options)
     await promoteDue(this.#session, this.#memory, queue)
-    const moved = options.dryRun
-      ? await this.#session.read((reader) => countRedrivable(reader, queue, limits))
-      : await redriveQueue(this.#session, this.#memory, queue, limits)
-    return { moved }
+    return { moved: await redriveQueue(this.#session, this.#memory, queue, choice) }
   }
 
   async promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }> {
@@ -170,13 +168,16 @@ export class QueueRepository implements Queue.Queues {
     return { promoted: await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids)) }
   }
 
-  async purge(queue: string, options: Queue.DryRun = {}): Promise<{ deleted: number }> {
-    check.checkPurge(queue, options)
+  async purge(queue: string, options: Queue.PurgeOptions = {}): Promise<{ deleted: number }> {
+    const purge = check.checkedPurge(queue, options)
     await promoteDue(this.#session, this.#memory, queue)
-    const deleted = options.dryRun
-      ? await this.#session.read((reader) => countPurgeable(reader, queue))
-      : await purgeQueue(this.#session, this.#memory, queue)
-    return { deleted }
+    return { deleted: await purgeQueue(this.#session, this.#memory, queue, purge) }
+  }
+
+  async errors(queue: string, options: Pick<Queue.DeadFilter, 'from'> = {}): Promise<Queue.DeadErrors> {
+    check.checkErrors(queue, options)
+    await promoteDue(this.#session, this.#memory, queue)
+    return this.#session.read((reader) => readErrors(reader, queue, options.from))
   }
 
   async get(queue: string): Promise<Queue.QueueStatus | null> {
@@ -246,7 +247,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async #statusOf({ head, deadLetterQueue, isDeadLetterQueue }: queues.NamedHead): Promise<Queue.QueueStatus> {
-    const totals = await this.#session.read((reader) => this.#memory.totalsOf(reader, head))
+    const totals = await this.#session.read((reader) => this.#memory.totals.of(reader, head))
     return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals })
   }
 }

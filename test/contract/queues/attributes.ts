@@ -32,6 +32,7 @@ export function describeQueueAttributes(context: Context): void {
         isDeadLetterQueue: false,
         counts: NONE,
         oldestAgeSeconds: null,
+        died: 0,
       })
     })
 

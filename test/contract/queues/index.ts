@@ -9,6 +9,7 @@ import { describeQueueCycles } from './cycle'
 import { describeQueueDeadLetters } from './dead-letters'
 import { describeQueueDeaths } from './deaths'
 import { describeQueueDryRuns } from './dry-runs'
+import { describeQueueErrors } from './errors'
 import { describeQueueExplain } from './explain'
 import { describeQueueFairness } from './fairness'
 import { describeFullQueues } from './full'
@@ -51,6 +52,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueDeaths(context)
   describeQueueLetters(context)
   describeQueueDryRuns(context)
+  describeQueueErrors(context)
   describeQueueArchives(context)
   describeQueuePeeks(context)
   describeQueueOrder(context)

@@ -13,7 +13,13 @@ export function describeQueueSettings(context: Context): void {
     it('answer the queue, may be repeated, and leave its settings as they are', async () => {
       const dead = await made()
       const queue = await made({ maxReceives: 7, deadLetterQueue: dead, onDelete: 'archive', retentionSeconds: 9 })
-      const { isDeadLetterQueue: _, counts: __, oldestAgeSeconds: ___, ...before } = (await queues().get(queue)) ?? {}
+      const {
+        isDeadLetterQueue: _,
+        counts: __,
+        oldestAgeSeconds: ___,
+        died: ____,
+        ...before
+      } = (await queues().get(queue)) ?? {}
       for (const paused of [true, true, false, false]) {
         const answer = paused ? await queues().pause(queue) : await queues().resume(queue)
         expect(answer).toEqual({ ...before, paused })

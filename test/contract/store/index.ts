@@ -28,6 +28,7 @@ import { describeNaming } from './naming'
 import { describeOptions } from './options'
 import { describeOtherLibraries } from './other-libraries'
 import { describeOtherServers } from './other-servers'
+import { describeOverview } from './overview'
 import { describePasswords } from './passwords'
 import { describeReminders } from './reminders'
 import { describeSchema } from './schema'
@@ -62,6 +63,7 @@ export function describeStore(engine: EngineName): void {
   describeConnections(context)
   describeLifecycle(context)
   describeIdleStore(context)
+  describeOverview(context)
   describeReminders(context)
   describeLocation(context)
   describeGroupMembers(context)

@@ -81,6 +81,7 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     purge: [(options) => queues.purge('q', options)],
     redrive: [(options) => queues.redrive('q', options)],
     promote: NONE,
+    errors: [(options) => queues.errors('q', options)],
   }
 }
 

@@ -45,6 +45,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   pauseQueue: (side) => ({ path: `/v1/queues/${side}purged/pause`, at: ['queue'] }),
   resumeQueue: (side) => ({ path: `/v1/queues/${side}purged/resume`, json: {}, at: ['queue'] }),
   deleteQueue: (side) => ({ path: `/v1/queues/${side}deleted`, at: ['queue'] }),
+  listErrors: (side) => ({ path: `/v1/queues/${side}letters/errors`, at: ['queue'] }),
   redriveQueue: (side) => ({ path: `/v1/queues/${side}letters/redrive`, json: {}, at: ['queue'] }),
   promoteMessages: (side) => ({ path: `/v1/queues/${side}purged/promote`, json: { ids: ['1'] }, at: ['queue'] }),
   purgeQueue: (side) => ({ path: `/v1/queues/${side}purged/purge`, json: {}, at: ['queue'] }),
@@ -109,7 +110,7 @@ export const LISTS: Record<string, { path: string; names: (json: Loose) => unkno
 }
 
 /** Tried by another test. */
-export const OTHERS = ['eraseMember', 'getAccess']
+export const OTHERS = ['eraseMember', 'getAccess', 'getOverview']
 
 export const namesIn = (list: unknown, name: string) => (list as Loose[]).map((each) => each[name])
 
@@ -160,7 +161,7 @@ export async function worldOf({ groups, policies, queues, schedules, feeds }: St
     world.push(group, settings, await groups.recent(group, { limit: 100 }))
   }
   for (const { queue } of (await queues.list({ prefix: side })).queues) {
-    const { oldestAgeSeconds: _, counts: __, ...settings } = (await queues.get(queue)) ?? {}
+    const { oldestAgeSeconds: _, counts: __, died: ___, ...settings } = (await queues.get(queue)) ?? {}
     world.push(settings)
     for (const state of ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const) {
       world.push((await queues.peek(queue, { state })).messages)

@@ -89,13 +89,14 @@ export async function lockChosen(
   { id }: QueueHead,
   ids: readonly bigint[],
   condition: string,
+  lock = tx.engine.forUpdate,
 ): Promise<LockedRow[]> {
   const rows: LockedRow[] = []
   const sorted = [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1))
   for (const chunk of chunksOf(sorted, MAX_IDS)) {
     const found = await tx.rows(
       `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id IN (${placeholders(chunk.length)}) ` +
-        `AND queue_id = ? AND ${condition} ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`,
+        `AND queue_id = ? AND ${condition} ORDER BY ${tx.tables.queueMessages}.id${lock}`,
       [...chunk, id],
     )
     for (const row of found) rows.push(lockedOf(row))

@@ -1,0 +1,121 @@
+/** What the messages of a queue died of, wherever they lie: a row for each error, which can be retried or deleted. */
+import * as operations from '../client/operations'
+import type { DeadErrors, QueueStatus } from '../shared/queue-types'
+import { link } from './address'
+import { ask } from './api'
+import { DeadButtons } from './dead-actions'
+import { WorkProgress } from './long-work'
+import { ReadOnlyNote } from './may'
+import { LoadState, Name, Num, Table } from './parts'
+import { usePolled } from './polled'
+import { Time } from './time'
+
+const EVERY_MS = 5000
+
+interface DeadProps {
+  queue: QueueStatus
+  onDone(): void
+}
+
+export function DeadLetters({ queue: status, onDone }: DeadProps) {
+  const { queue, deadLetterQueue, isDeadLetterQueue, counts, died } = status
+  return (
+    <>
+      {(counts.dead > 0 || isDeadLetterQueue) && (
+        <DeadIn key="here" holder={queue} state={isDeadLetterQueue ? 'ready' : 'dead'} onDone={onDone} />
+      )}
+      {deadLetterQueue !== null && died > 0 && (
+        <DeadIn key="there" holder={deadLetterQueue} from={queue} state="ready" onDone={onDone} />
+      )}
+    </>
+  )
+}
+
+interface DeadInProps {
+  /** The queue that has the messages. */
+  holder: string
+  /** The queue that they died in; all when left out. */
+  from?: string
+  /** In which the list of the messages shows them. */
+  state: string
+  onDone(): void
+}
+
+const COLUMNS = { Error: '', Number: 'number', First: 'number wide', Last: 'number wide' }
+
+function DeadIn({ holder, from, state, onDone }: DeadInProps) {
+  const parts = { path: { queue: holder }, query: { from } }
+  const { data, error, refresh } = usePolled((signal) => ask(operations.listErrors, parts, signal), holder, EVERY_MS)
+  const done = () => {
+    refresh()
+    onDone()
+  }
+  const chosen = from === undefined ? {} : { from }
+  const isShown = error !== null || (data !== null && data.counted > 0)
+  return (
+    <section aria-label={`Dead letters in ${holder}`}>
+      <WorkProgress of={holder} />
+      {isShown && (
+        <div class="head">
+          <h2>
+            {from === undefined ? 'Why they died' : 'Dead letters'}
+            {from !== undefined && (
+              <>
+                {' in '}
+                <a href={link(['queues', holder])}>
+                  <Name>{holder}</Name>
+                </a>
+              </>
+            )}
+          </h2>
+          <DeadButtons queue={holder} chosen={chosen} what="all" onDone={done} />
+        </div>
+      )}
+      {isShown && <LoadState data={data} error={error} />}
+      {isShown && data !== null && <Errors errors={data} holder={holder} from={from} state={state} onDone={done} />}
+      {isShown && <ReadOnlyNote />}
+    </section>
+  )
+}
+
+function Errors({
+  errors: { errors, more, counted },
+  holder,
+  from,
+  state,
+  onDone,
+}: DeadInProps & { errors: DeadErrors }) {
+  return (
+    <>
+      <Table columns={COLUMNS} beside={<th scope="col" aria-label="Actions" />}>
+        {errors.map(({ error, count, firstDeadAt, lastDeadAt }) => (
+          <tr key={error}>
+            <th scope="row" class="what">
+              <a href={link(['queues', holder], { state, error, from: from ?? null })}>
+                <code class="line">{error === '' ? 'no error' : error}</code>
+              </a>
+            </th>
+            <td class="number bad">
+              <Num value={count} />
+            </td>
+            <td class="number wide muted">
+              <Time at={firstDeadAt} />
+            </td>
+            <td class="number wide muted">
+              <Time at={lastDeadAt} />
+            </td>
+            <td class="number">
+              <DeadButtons
+                queue={holder}
+                chosen={{ error, ...(from !== undefined && { from }) }}
+                what=""
+                onDone={onDone}
+              />
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {more && <p class="muted small note">Of the last {counted} that were looked at. There are older ones.</p>}
+    </>
+  )
+}

@@ -1,0 +1,121 @@
+/** What is wrong now: a line for each trouble, the worst first, which leads to where it is repaired. */
+import * as operations from '../client/operations'
+import type { Trouble } from '../shared/overview-types'
+import { link } from './address'
+import { ask } from './api'
+import { Badge, counted, LoadState, Name, Num, PageHead, Table } from './parts'
+import { usePolled } from './polled'
+import { Time } from './time'
+
+const EVERY_MS = 5000
+
+const COLUMNS = { What: '', Where: '', Number: 'number', Since: 'number' }
+
+interface Told {
+  title: string
+  isBad?: boolean
+  /** The first part of the address of the page that repairs it, and the state of messages that it shows. */
+  page: 'queues' | 'feeds' | 'schedules'
+  state?: string
+  says(trouble: Trouble): string
+}
+
+const messages = ({ count }: Trouble) => counted(count, 'message')
+
+const TOLD: Readonly<Record<Trouble['kind'], Told>> = {
+  dead: { title: 'Dead', isBad: true, page: 'queues', says: (one) => `${messages(one)} died.` },
+  unreceived: {
+    title: 'Not received',
+    page: 'queues',
+    says: (one) => `${messages(one)} ready, and none in flight: see that workers run.`,
+  },
+  late: {
+    title: 'Late',
+    page: 'queues',
+    says: (one) => `${messages(one)} ready, the first for minutes: workers do not keep up.`,
+  },
+  paused: { title: 'Paused', page: 'queues', says: (one) => `${messages(one)} wait until the queue is resumed.` },
+  held: {
+    title: 'Held',
+    page: 'queues',
+    state: 'in-flight',
+    says: (one) => `${messages(one)} in flight for long: the receiver may be gone.`,
+  },
+  blocked: {
+    title: 'Blocked',
+    page: 'queues',
+    state: 'blocked',
+    says: (one) => `${messages(one)} wait for others of their group${groupOf(one)}.`,
+  },
+  unpublished: {
+    title: 'Unpublished',
+    page: 'feeds',
+    says: ({ count }) => `${counted(count, 'entry', 'entries')} without a publisher.`,
+  },
+  behind: {
+    title: 'Behind',
+    page: 'feeds',
+    says: ({ count, consumer }) => `The consumer ${consumer} is ${counted(count, 'change')} behind.`,
+  },
+  schedule: {
+    title: 'Schedule',
+    page: 'schedules',
+    says: ({ error }) => error ?? 'Its tick is due, and nothing sends it.',
+  },
+}
+
+const groupOf = ({ messageGroup }: Trouble) => (messageGroup === null ? '' : `, the oldest of ${messageGroup}`)
+
+export function OverviewPage() {
+  const { data, error } = usePolled(
+    (signal) => ask(operations.getOverview, { query: {} }, signal),
+    'overview',
+    EVERY_MS,
+  )
+  return (
+    <>
+      <PageHead over={null} title="Overview">
+        {data !== null && data.total > 0 && <span class="muted">{counted(data.total, 'trouble')}</span>}
+      </PageHead>
+      <LoadState data={data} error={error} />
+      {data?.total === 0 && <p class="empty panel">Nothing is wrong.</p>}
+      {data !== null && data.total > 0 && (
+        <Table columns={COLUMNS}>
+          {data.troubles.map((trouble) => (
+            <Row key={keyOf(trouble)} trouble={trouble} />
+          ))}
+        </Table>
+      )}
+      {data !== null && data.total > data.troubles.length && (
+        <p class="muted">The worst {data.troubles.length} are shown.</p>
+      )}
+    </>
+  )
+}
+
+const keyOf = ({ kind, name, consumer, deadLetterQueue }: Trouble) =>
+  JSON.stringify([kind, name, consumer, deadLetterQueue])
+
+function Row({ trouble }: { trouble: Trouble }) {
+  const { kind, name, count, beganAt } = trouble
+  const { title, isBad = false, page, state = null, says } = TOLD[kind]
+  return (
+    <tr>
+      <td>
+        <Badge kind={isBad ? 'bad' : 'warn'}>{title}</Badge>
+      </td>
+      <th scope="row">
+        <a href={link([page, name], { state })}>
+          <Name>{name}</Name>
+        </a>
+        <div class="muted small">{says(trouble)}</div>
+      </th>
+      <td class={`number ${isBad ? 'bad' : ''}`}>
+        <Num value={count} />
+      </td>
+      <td class="number muted">
+        <Time at={beganAt} />
+      </td>
+    </tr>
+  )
+}

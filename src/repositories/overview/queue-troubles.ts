@@ -1,0 +1,187 @@
+/** What is wrong with queues and schedules: found along indexes, for all of them at once. */
+import { placeholders, type Reader, type Row } from '../../database/engine'
+import type { Trouble, TroubleKind } from '../../shared/overview-types'
+import { chunksOf, groupedBy } from '../chunks'
+import type { Letters } from '../queues/dead/deaths'
+import { MAX_IDS, STATE } from '../queues/rows'
+
+/** Ready for longer than this, with no message in flight: probably nobody receives. */
+const UNRECEIVED_MS = 60_000
+const LATE_MS = 300_000
+/** A worker that needs longer extends its claim, and is named all the same. */
+const HELD_MS = 600_000
+/** A claim that has ended gives its message back within seconds. */
+const ENDED_MS = 60_000
+const BLOCKED_MS = 300_000
+/** A tick that is due is sent within seconds. */
+const TICK_MS = 120_000
+
+export type FoundTrouble = Pick<Trouble, 'kind' | 'name' | 'count'> & { sinceMs: number } & Partial<Trouble>
+
+interface QueueRow {
+  id: bigint
+  queue: string
+  paused: boolean
+  isDeadLetterQueue: boolean
+}
+
+/** The messages of one queue and state, with the oldest of them. */
+interface StateRow {
+  queueId: bigint
+  state: number
+  messages: number
+  /** Of those that are dead, when the first one died. */
+  firstMajor: number
+  visibleAtMs: number
+  /** Of the message that a receive would get first; null if none is ready. */
+  firstAtMs: number | null
+  messageGroup: string | null
+}
+
+/** One scan of the claims index; of each queue and state it reads the oldest message, and the first one that is ready. */
+async function readStates({ engine, tables, rows }: Reader): Promise<StateRow[]> {
+  const index = engine.useIndex(tables.index.messagesClaim)
+  const first = `SELECT ready.visible_at_ms FROM ${tables.queueMessages} ready${index} WHERE ready.queue_id = counted.queue_id AND ready.state = ${STATE.ready}`
+  const found = await rows(
+    `SELECT ${engine.bigint('counted.queue_id')} AS queue_id, counted.state AS state, counted.messages AS messages, ` +
+      'counted.first_major AS first_major, oldest.visible_at_ms AS visible_at_ms, oldest.message_group AS message_group, ' +
+      `CASE WHEN counted.state = ${STATE.ready} THEN (${first} ORDER BY ready.sort_major, ready.sort_minor, ready.id LIMIT 1) END AS first_at_ms ` +
+      `FROM (SELECT queue_id, state, COUNT(*) AS messages, MIN(id) AS oldest_id, MIN(sort_major) AS first_major FROM ${tables.queueMessages}${index} ` +
+      `GROUP BY queue_id, state) counted JOIN ${tables.queueMessages} oldest ON oldest.id = counted.oldest_id`,
+  )
+  return found.map((row) => ({
+    queueId: BigInt(row.queue_id as string),
+    state: Number(row.state),
+    messages: Number(row.messages),
+    firstMajor: Number(row.first_major),
+    visibleAtMs: Number(row.visible_at_ms),
+    firstAtMs: (row.first_at_ms ?? null) === null ? null : Number(row.first_at_ms),
+    messageGroup: row.message_group as string | null,
+  }))
+}
+
+async function readQueues({ engine, tables, rows }: Reader): Promise<Map<bigint, QueueRow>> {
+  const found = await rows(
+    `SELECT ${engine.bigint('id')} AS id, queue, paused, ${engine.bigint('dead_letter_queue_id')} AS letters_id FROM ${tables.queues}`,
+  )
+  const letterIds = new Set(
+    found
+      .map(({ letters_id: id }) => id)
+      .filter((id) => id !== null)
+      .map(String),
+  )
+  return new Map(
+    found.map(({ id, queue, paused }) => [
+      BigInt(id as string),
+      {
+        id: BigInt(id as string),
+        queue: queue as string,
+        paused: Number(paused) === 1,
+        isDeadLetterQueue: letterIds.has(String(id)),
+      },
+    ]),
+  )
+}
+
+export async function queueTroubles(
+  reader: Reader,
+  nowMs: number,
+  letters: readonly Letters[],
+): Promise<FoundTrouble[]> {
+  const queues = await readQueues(reader)
+  const states = groupedBy(await readStates(reader), ({ queueId }) => queueId)
+  const found = lettersFound(queues, letters)
+  for (const [id, all] of states) {
+    const queue = queues.get(id)
+    // The queue is being dropped.
+    if (queue === undefined) continue
+    const again = letters.reduce((sum, { holderId, deadAgain }) => sum + (holderId === id ? deadAgain : 0), 0)
+    found.push(...ownTroubles(queue, new Map(all.map((one) => [one.state, one])), again, nowMs))
+  }
+  return [...found, ...(await heldMessages(reader, queues, states, nowMs))]
+}
+
+function lettersFound(queues: ReadonlyMap<bigint, QueueRow>, letters: readonly Letters[]): FoundTrouble[] {
+  return letters.flatMap(({ holderId, sourceId, messages, sinceMs }) => {
+    const [holder, source] = [queues.get(holderId), queues.get(sourceId)]
+    if (holder === undefined) return []
+    const deadLetterQueue = source === undefined || source === holder ? null : holder.queue
+    return [
+      { kind: 'dead', name: (source ?? holder).queue, count: messages, sinceMs, deadLetterQueue },
+    ] as FoundTrouble[]
+  })
+}
+
+function ownTroubles(
+  { queue: name, paused, isDeadLetterQueue }: QueueRow,
+  states: ReadonlyMap<number, StateRow>,
+  deadAgain: number,
+  nowMs: number,
+): FoundTrouble[] {
+  const found: FoundTrouble[] = []
+  const [ready, blocked, dead] = [STATE.ready, STATE.blocked, STATE.dead].map((state) => states.get(state))
+  if (dead !== undefined && dead.messages > deadAgain) {
+    found.push({ kind: 'dead', name, count: dead.messages - deadAgain, sinceMs: dead.firstMajor })
+  }
+  // Nobody waits for dead letters.
+  if (isDeadLetterQueue) return found
+  if (paused) {
+    const waiting = [ready, blocked].filter((state) => state !== undefined)
+    const count = waiting.reduce((sum, { messages }) => sum + messages, 0)
+    if (count > 0) found.push({ kind: 'paused', name, count, sinceMs: Math.min(...waiting.map(waitsSince)) })
+    return found
+  }
+  if (ready !== undefined) {
+    const sinceMs = waitsSince(ready)
+    const isReceived = states.has(STATE.inFlight)
+    if (nowMs - sinceMs >= (isReceived ? LATE_MS : UNRECEIVED_MS)) {
+      found.push({ kind: isReceived ? 'late' : 'unreceived', name, count: ready.messages, sinceMs })
+    }
+  }
+  if (blocked !== undefined && nowMs - blocked.visibleAtMs >= BLOCKED_MS) {
+    const { messages: count, visibleAtMs: sinceMs, messageGroup } = blocked
+    found.push({ kind: 'blocked', name, count, sinceMs, messageGroup })
+  }
+  return found
+}
+
+/** The oldest message may have become ready just now, after a delay: then the first one may wait for longer. */
+const waitsSince = ({ visibleAtMs, firstAtMs }: StateRow) => Math.min(visibleAtMs, firstAtMs ?? visibleAtMs)
+
+async function heldMessages(
+  { engine, tables, rows }: Reader,
+  queues: ReadonlyMap<bigint, QueueRow>,
+  states: ReadonlyMap<bigint, readonly StateRow[]>,
+  nowMs: number,
+): Promise<FoundTrouble[]> {
+  const busy = [...states].flatMap(([id, all]) => (all.some(({ state }) => state === STATE.inFlight) ? id : []))
+  const found: Row[] = []
+  for (const chunk of chunksOf(busy, MAX_IDS)) {
+    const held = await rows(
+      `SELECT ${engine.bigint('queue_id')} AS queue_id, COUNT(*) AS messages, MIN(last_received_at_ms) AS since_ms ` +
+        `FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id IN (${placeholders(chunk.length)}) ` +
+        `AND state = ${STATE.inFlight} AND (last_received_at_ms <= ? OR visible_at_ms <= ?) GROUP BY queue_id`,
+      [...chunk, nowMs - HELD_MS, nowMs - ENDED_MS],
+    )
+    for (const row of held) found.push(row)
+  }
+  return found.flatMap(({ queue_id: id, messages, since_ms: since }) => {
+    const queue = queues.get(BigInt(id as string))
+    if (queue === undefined) return []
+    return [{ kind: 'held' as TroubleKind, name: queue.queue, count: Number(messages), sinceMs: Number(since) }]
+  })
+}
+
+export async function scheduleTroubles({ tables, rows }: Reader, nowMs: number): Promise<FoundTrouble[]> {
+  const found = await rows(
+    `SELECT schedule, last_error, next_tick_ms FROM ${tables.schedules} WHERE last_error IS NOT NULL OR due_at_ms <= ?`,
+    [nowMs - TICK_MS],
+  )
+  return found.map((row) => ({
+    kind: 'schedule',
+    name: row.schedule as string,
+    count: 1,
+    sinceMs: Number(row.next_tick_ms),
+    error: row.last_error as string | null,
+  }))
+}

@@ -1,0 +1,44 @@
+/** Counts of messages that are kept for some seconds, because counting takes the longer the more there are. */
+import type { Reader } from '../../database/engine'
+import { performance } from '../../shared/platform'
+import { CachedCount } from '../cached-count'
+import { countMessages, type QueueTotals } from './counts'
+import { diedIn, type Letters, readLetters } from './dead/deaths'
+import type { QueueHead } from './heads'
+
+/** Counts that are reported may be 5 seconds old; the rest is for the counting itself. */
+const COUNTS_MS = 4000
+
+export class KnownTotals {
+  readonly #counts = new Map<bigint, { at: number; totals: Promise<QueueTotals> }>()
+  readonly #letters = new CachedCount<readonly Letters[]>()
+
+  /** `isKept`: false in a transaction, which must see its own changes. */
+  constructor(private readonly isKept: boolean) {}
+
+  async of(reader: Reader, head: QueueHead): Promise<QueueTotals & { died: number }> {
+    const totals = await this.#ofQueue(reader, head)
+    return { ...totals, died: diedIn(head.id, totals.counts.dead, await this.letters(reader)) }
+  }
+
+  /** The dead letters of all queues, which are counted together. */
+  letters(reader: Reader): Promise<readonly Letters[]> {
+    const read = () => readLetters(reader)
+    return this.isKept ? this.#letters.get(read) : read()
+  }
+
+  /** The queue is gone. */
+  delete(id: bigint): void {
+    this.#counts.delete(id)
+  }
+
+  #ofQueue(reader: Reader, { id }: QueueHead): Promise<QueueTotals> {
+    const known = this.#counts.get(id)
+    if (known && performance.now() - known.at < COUNTS_MS) return known.totals
+    const totals = countMessages(reader, id)
+    if (!this.isKept) return totals
+    this.#counts.set(id, { at: performance.now(), totals })
+    totals.catch(() => this.#counts.delete(id))
+    return totals
+  }
+}
