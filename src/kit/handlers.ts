@@ -4,8 +4,9 @@
  * Invariants: at most `concurrency` handlers run. A claim that came in is run, unless its owner takes it back. A suspect begins
  * when nothing else runs, where the others end in time, and nothing else begins until it has ended or has had its time.
  */
-import { type Clock, endsWithin } from '../shared/backoff'
+import { endsWithin } from '../shared/backoff'
 import type { Lease } from '../shared/leases'
+import { CLOCK } from '../shared/platform'
 
 /** How long handlers have to end after their signals were aborted. */
 const LAST_MS = 1000
@@ -13,7 +14,6 @@ const LAST_MS = 1000
 const CAREFUL_MS = 3000
 
 export interface HandlersOptions<Held> {
-  clock: Clock
   concurrency: number
   /** Handles one claim and deals with whatever goes wrong. Never rejects. */
   run: (lease: Held) => Promise<void>
@@ -78,7 +78,7 @@ export class Handlers<Held extends Lease<unknown>> {
   async abandon(): Promise<Held[]> {
     this.closed++
     for (const lease of this.running) lease.abort('The handler is being stopped')
-    await endsWithin(this.options.clock, LAST_MS, this.ended())
+    await endsWithin(CLOCK, LAST_MS, this.ended())
     const left = [...this.running, ...this.waiting.splice(0)].filter(({ isLost }) => !isLost)
     for (const lease of left) lease.isLost = true
     return left
@@ -93,13 +93,13 @@ export class Handlers<Held extends Lease<unknown>> {
   }
 
   async #runAlone(lease: Held): Promise<void> {
-    const { clock, concurrency, quiet } = this.options
+    const { concurrency, quiet } = this.options
     const isNext = () => this.waiting[0] === lease
     this.closed++
-    await endsWithin(clock, CAREFUL_MS, quiet())
+    await endsWithin(CLOCK, CAREFUL_MS, quiet())
     // A stop may have given it back.
     await this.until(() => this.running.size < concurrency || !isNext())
-    if (isNext()) await endsWithin(clock, CAREFUL_MS, this.#begin())
+    if (isNext()) await endsWithin(CLOCK, CAREFUL_MS, this.#begin())
     this.closed--
     this.next()
   }

@@ -60,27 +60,18 @@ export class RowPoller<T> extends Stepping implements Poller {
     this.#settings = settings
     this.#faults = faults
     this.#guard = guard
-    const onFault = (error: unknown) => faults.database(error)
-    this.#leases = new Leases({
-      clock: CLOCK,
-      share: 1 / 3,
-      extend: (leases) => this.#extend(leases),
-      faults,
-    })
+    this.#leases = new Leases({ clock: CLOCK, share: 1 / 3, extend: (leases) => this.#extend(leases), faults })
     movedByTests(this.#leases, this.stopped)
     this.#rows = new Rows({ repository, handler, settings, faults, leases: this.#leases })
-    this.#handlers = new Handlers({
-      clock: CLOCK,
-      concurrency: settings.concurrency,
-      run: (lease) => this.#rows.run(lease),
-      quiet: () => this.#handlers.ended(),
-    })
+    const { concurrency } = settings
+    const run = (lease: HeldRow) => this.#rows.run(lease)
+    this.#handlers = new Handlers({ concurrency, run, quiet: () => this.#handlers.ended() })
     this.#batch = new BatchSize(settings)
     this.#loop = new Loop({
       round: () => this.#round(),
       jitter: 0.1,
       faultPauses: { firstMs: 100, longestMs: LONGEST_PAUSE_MS },
-      onFault,
+      onFault: (error) => faults.database(error),
       keepsAlive: true,
     })
     if (settings.auto) this.#loop.wake()

@@ -75,7 +75,7 @@ export class QueueWorker extends Stepping implements Worker {
     movedByTests(this.#leases, this.stopped)
     const { concurrency } = settings
     const run = (lease: Held) => this.#run(lease)
-    this.#handlers = new Handlers({ clock: CLOCK, concurrency, run, quiet: () => this.#quiet() })
+    this.#handlers = new Handlers({ concurrency, run, quiet: () => this.#quiet() })
     this.#prefetch = new Prefetch(settings)
     void this.stopped.then(() => this.#leases.close())
     this.#receiving = Promise.all([this.#receiveOn(false), this.#receiveOn(true)])
