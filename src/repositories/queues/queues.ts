@@ -13,6 +13,7 @@ import type { IfTag, ListOptions } from '../../shared/types'
 import { nameRange } from '../name-range'
 import { REMINDED, remindAtOnce } from '../reminders'
 import { checkTag, givenOf } from '../settings'
+import { openLevel } from './groups/flows'
 import { limitColumns } from './groups/group-limit'
 import {
   deadLetterQueueOf,
@@ -140,6 +141,7 @@ async function insertQueue(tx: Tx, queue: string, settings: QueueSettings): Prom
 
 async function changedQueue(tx: Tx, queue: string, deadLetterHead: QueueHead | null): Promise<Queue> {
   const { head } = (await readHead(tx, queue, tx.engine.forShare)) as ReadHead
+  await openLevel(tx, { queueId: head.id, urgency: 0 })
   if (deadLetterHead !== null) await prepareForDeadLetters(tx, deadLetterHead, head)
   return lockedQueue(tx, head)
 }

@@ -147,7 +147,7 @@ export function describeReminders(context: Context): void {
     await multiply(store, 'recentn_queues', 'queue', 14)
     await multiply(store, 'recentn_feeds', 'feed', 13)
     await store.dataSource.query(
-      "INSERT INTO recentn_queue_flows (queue_id, urgency, message_group, next_start, virtual_time, top) SELECT id, 0, '', 1, 1, 1 FROM recentn_queues",
+      "REPLACE INTO recentn_queue_flows (queue_id, urgency, message_group, next_start, virtual_time, top) SELECT id, 0, '', 1, 1, 1 FROM recentn_queues",
     )
     for (const table of ['recentn_queues', 'recentn_feeds', 'recentn_queue_flows']) {
       await store.dataSource.query(`ANALYZE TABLE ${table}`)

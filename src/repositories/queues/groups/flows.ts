@@ -49,6 +49,7 @@ interface Level {
 /** The group of messages without one: no name is empty. */
 const NO_GROUP = ''
 
+const KEY = 'queue_id, urgency, message_group'
 const COLUMNS = ['queue_id', 'urgency', 'message_group', 'next_start', 'virtual_time', 'top']
 
 /** The virtual starts of the messages, in their order. */
@@ -142,19 +143,22 @@ async function lockLevels(tx: Tx, messages: readonly Ready[]): Promise<Map<strin
   for (const level of levels.values()) {
     let rows = await lockedRows(tx, level)
     if (!rows.some(isLock)) {
-      const none = tx.engine.upsert(
-        tx.tables.queueFlows,
-        'queue_id, urgency, message_group',
-        COLUMNS,
-        ['queue_id'],
-        [[level.queueId, level.urgency, NO_GROUP, 0, 0, 0]],
-      )
-      await tx.later(none.sql, none.parameters)
+      await openLevel(tx, level)
       rows = await lockedRows(tx, level)
     }
     for (const row of rows) take(level, row)
   }
   return levels
+}
+
+/**
+ * Makes the lock of an urgency. A queue has that of its usual messages from the beginning: two transactions at REPEATABLE READ
+ * that look for it in vain would both hold the gap where it belongs, and deadlock when they insert it.
+ */
+export async function openLevel(tx: Tx, { queueId, urgency }: Pick<Level, 'queueId' | 'urgency'>): Promise<void> {
+  const row = [queueId, urgency, NO_GROUP, 0, 0, 0]
+  const { sql, parameters } = tx.engine.upsert(tx.tables.queueFlows, KEY, COLUMNS, ['queue_id'], [row])
+  await tx.later(sql, parameters)
 }
 
 function isLock(row: Row): boolean {
@@ -201,13 +205,7 @@ async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<v
     }
   }
   for (const chunk of chunksOf(rows, 1000)) {
-    const upsert = tx.engine.upsert(
-      tx.tables.queueFlows,
-      'queue_id, urgency, message_group',
-      COLUMNS,
-      COLUMNS.slice(3),
-      chunk,
-    )
+    const upsert = tx.engine.upsert(tx.tables.queueFlows, KEY, COLUMNS, COLUMNS.slice(3), chunk)
     await tx.later(upsert.sql, upsert.parameters)
   }
 }
