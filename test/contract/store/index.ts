@@ -19,6 +19,7 @@ import { describeJson } from './json'
 import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
 import { describeLocation } from './location'
+import { describeLongTransactions } from './long-transactions'
 import { describeNames } from './names'
 import { describeNaming } from './naming'
 import { describeOptions } from './options'
@@ -59,6 +60,7 @@ export function describeStore(engine: EngineName): void {
   describeSeveralHosts(context)
   describeOptions(context)
   describeSchema(context)
+  describeLongTransactions(context)
   describeNames(context)
   describeNaming(context)
   describeKeys(context)
