@@ -22,6 +22,7 @@ import { describeJson } from './json'
 import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
 import { describeLocation } from './location'
+import { describeLongTransactions } from './long-transactions'
 import { describeNames } from './names'
 import { describeNamesFound } from './names-found'
 import { describeNaming } from './naming'
@@ -70,6 +71,7 @@ export function describeStore(engine: EngineName): void {
   describeSeveralHosts(context)
   describeOptions(context)
   describeSchema(context)
+  describeLongTransactions(context)
   describeNames(context)
   describeNamesFound(context)
   describeNaming(context)
