@@ -49,7 +49,7 @@ export function QueueActions({ queue, from, onDone }: ActionsProps) {
   return (
     <div class="actions">
       <div class="buttons">
-        {(counts.dead > 0 || isDeadLetterQueue) && (
+        {(counts.dead > 0 || (isDeadLetterQueue && counts.ready > 0)) && (
           <AdminButton class="primary" isDisabled={action.isRunning} onClick={() => setAsking('redrive')}>
             Redrive …
           </AdminButton>

@@ -37,7 +37,7 @@ function clock(seconds: number, apart: number): string {
 
 const X_STEPS = [15, 30, 60, 120, 300]
 /** Whole numbers only, because these are counts. */
-const Y_STEPS = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power))
+const Y_STEPS = [0, 1, 2, 3, 4, 5, 6, 7, 8].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power))
 
 function optionsOf(element: HTMLElement, columns: () => Columns, onCursor: (at: number | null) => void): uPlot.Options {
   const color = (name: string) => getComputedStyle(element).getPropertyValue(name).trim()
@@ -70,7 +70,8 @@ function optionsOf(element: HTMLElement, columns: () => Columns, onCursor: (at: 
       {
         ...axis,
         grid,
-        size: 44,
+        // As wide as the longest number is.
+        size: (_plot, labels) => 16 + 8 * Math.max(3, ...(labels ?? []).map(({ length }) => length)),
         space: 36,
         incrs: Y_STEPS,
       },

@@ -131,7 +131,7 @@ test('a key may press what its scopes allow, and the page says why not the rest'
     'groups/shop%3A1': ['Change settings', 'Delete …'],
     policies: ['New policy'],
     'policies/shop%3Aall': ['Change settings', 'Delete …'],
-    'queues/shop%3Adead': ['Redrive …', 'Pause', 'Purge …', 'Change settings', 'Delete …'],
+    'queues/shop%3Adead': ['Pause', 'Purge …', 'Change settings', 'Delete …'],
     [`queues/shop%3Amail/messages/${id}`]: ['Remove …'],
   }
   const look = async (place: string, isEnabled: boolean) => {

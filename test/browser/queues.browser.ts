@@ -73,6 +73,24 @@ test('a chart is drawn of what was seen, and outlives a reload', async () => {
   expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual(['recentn.samples'])
 })
 
+test('the axis has whole numbers, of millions too', async () => {
+  await server.call('PUT', 'queues/c-big', {})
+  await send('c-big', 1)
+  const page = await openPage(server.url)
+  await page.route('**/v1/queues/c-big', async (route) => {
+    const answer = await route.fetch()
+    const status = await answer.json()
+    await route.fulfill({ response: answer, json: { ...status, counts: { ...status.counts, ready: 12_345_678 } } })
+  })
+  await page.goto(`${server.url}/#/queues/c-big`)
+  await page.locator('.u-over').waitFor()
+  // "12,000,000" is wider than 60 pixels.
+  await eventually('the axis has room', () =>
+    page.evaluate(() => (document.querySelector<HTMLElement>('.u-over')?.offsetLeft ?? 0) > 80),
+  )
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+})
+
 describe('dead letters', () => {
   test('are shown in their queue, with their error, and are sent back', async () => {
     await server.call('PUT', 'queues/d-dead', {})
