@@ -70,7 +70,10 @@ function shapeLines(schemas) {
     if (lines.has(name) || !hasConstant(name, schemas)) return
     const shape = shapeOf(schemas[name], schemas)
     for (const inner of namesIn(shape)) add(inner)
-    lines.set(name, `${IMPORTED.includes(name) ? 'export ' : ''}const ${shapeName(name)}: FieldShapes = ${shapeText(shape, schemas)}\n`)
+    lines.set(
+      name,
+      `${IMPORTED.includes(name) ? 'export ' : ''}const ${shapeName(name)}: FieldShapes = ${shapeText(shape, schemas)}\n`,
+    )
   }
   Object.keys(schemas).forEach(add)
   return [...lines.values()]

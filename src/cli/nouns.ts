@@ -36,6 +36,12 @@ const ITEM = ['id', 'member', 'createdAt', 'occurredAt', 'payload']
 const LIMITS = ['mode', 'capacity', 'ttlSeconds', 'forgetEmptySeconds']
 const COUNTS = ['ready', 'inFlight', 'delayed', 'blocked', 'dead', 'archived'].map((state) => `counts.${state}`)
 
+/** A command without a noun. */
+export const OVERVIEW_VERB: Verb = {
+  operation: 'getOverview',
+  table: ['troubles', 'kind', 'name', 'count', 'beganAt', 'consumer', 'messageGroup', 'deadLetterQueue', 'error'],
+}
+
 export const NOUNS: Readonly<Record<string, Noun>> = {
   groups: {
     about: 'groups of recent items, and members',

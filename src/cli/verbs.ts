@@ -10,7 +10,7 @@ import type { Route } from '../http/route'
 import { storeRoutes } from '../http/router'
 import { RecentnError } from '../shared/errors'
 import { confirm } from './confirm'
-import { NOUNS, type Verb } from './nouns'
+import { NOUNS, OVERVIEW_VERB, type Verb } from './nouns'
 import { type Asked, type Place, type PlaceFlags, placeOf } from './place'
 import { factsText, jsonLine, printable, tableText } from './printed'
 
@@ -34,6 +34,7 @@ The answer of "get" and of each change is that of the REST route. An option with
 `
 
 export function addNouns(root: Command, kit: CommandKit): void {
+  addVerb(root, 'overview', OVERVIEW_VERB, kit)
   for (const [noun, { about, verbs }] of Object.entries(NOUNS)) {
     const command = described(root, noun, about).addHelpText('after', DETAILS)
     for (const [name, verb] of Object.entries(verbs)) addVerb(command, name, verb, kit)

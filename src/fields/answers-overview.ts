@@ -26,7 +26,7 @@ export const TROUBLE: AnswerOf<Trouble> = answer('Trouble', {
     '2026-11-21T10:00:00.250Z',
     'The first death, or when the oldest of them began to wait or was received.',
   ),
-  deadLetterQueue: shown('mail-dead', 'For `dead`, the dead-letter queue that has them, if it is another queue.'),
+  deadLetterQueue: shown(null, 'For `dead`, the dead-letter queue that has them, if it is another queue.'),
   consumer: orNull(name(), 'For `behind`.'),
   messageGroup: orNull(name(), 'For `blocked`, the message group of the oldest.'),
   error: orNull(text(), 'For `schedule`, why it cannot send.'),

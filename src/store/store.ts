@@ -4,7 +4,7 @@ import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunne
 import { engineOf } from '../database/attached/attach'
 import { joined, type QueryTransaction } from '../database/attached/query-transaction'
 import { connectionUse, onConnection, poolSizeOf } from '../database/connection-use'
-import type { Engine, Reader, Session } from '../database/engine'
+import type { Reader, Session } from '../database/engine'
 import { ping } from '../database/mysql/cluster'
 import type { Setting } from '../database/statements'
 import type { Database } from '../database/transaction'
@@ -73,7 +73,6 @@ export class BoundStore implements InnerStore {
   }
   readonly #base: Base
   readonly #options: StoreOptions
-  readonly #engine: Engine
   readonly #work = new WorkCounts()
   readonly #groupMemory: GroupMemory
   readonly #queueMemory = new QueueMemory()
@@ -94,7 +93,7 @@ export class BoundStore implements InnerStore {
     this.#options = options
     this.#report = reporter(options, database.pool)
     database.counts.onDiskFull.add(this.#diskFull)
-    this.#engine = engineOf(dataSource)
+    this.#setting = { engine: engineOf(dataSource), tables: database.tables, clockOffsetMs: options.clockOffsetMs }
     this.#groupMemory = new GroupMemory(options.defaultCapacity, options.groupMemoryBytes)
     this.#unlisten = onConnection(dataSource, () => this.#groupMemory.forgetWindows())
     for (const memory of [this.#groupMemory, this.#queueMemory, this.#feedMemory]) memory.counts = this.#work
@@ -102,7 +101,6 @@ export class BoundStore implements InnerStore {
     this.location = database.location
     this.#sharedPoll = new SharedPoll({ ask: (questions) => database.read((reader) => answersTo(reader, questions)) })
     this.opened = this.#open()
-    this.#setting = { engine: this.#engine, tables: database.tables, clockOffsetMs: options.clockOffsetMs }
     this.#transactions = new Transactions({
       database,
       setting: this.#setting,
@@ -124,7 +122,7 @@ export class BoundStore implements InnerStore {
   #open(): BoundStore['opened'] {
     const { database, dataSource } = this.#base
     const { batching, feeds = {}, publish, tick } = this.#options
-    const { oneConnection } = this.#engine
+    const { oneConnection } = this.#setting.engine
     const shared = { counts: this.#work, guard: database.requireOutside }
     return {
       groups: openGroups(database, this.#groupMemory, {

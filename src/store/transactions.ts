@@ -77,7 +77,7 @@ export class Transactions {
       const own = Reflect.get(alone, key)
       if (typeof own !== 'function' || typeof key === 'symbol') return own
       const call = own.bind(alone) as Call
-      // What these start works by itself, and belongs to nobody.
+      // These start work that belongs to no transaction.
       if (STARTERS.has(key)) return (...given: unknown[]) => outside(() => call(...given))
       return async (...given: unknown[]) => {
         const joined = this.#around()?.given[noun] as Record<string, Call> | undefined

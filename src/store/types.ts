@@ -260,7 +260,7 @@ export interface Store {
   /** One feed, whose values have this type, as `queue`. */
   feed<In = unknown, Out = In>(feed: string, options?: HandleOptions<Out, In>): StoreFeedHandle<In, Out>
   /**
-   * What is wrong now, the worst first: dead messages, messages that nobody receives or that are held, schedules that cannot
+   * What is wrong now, the worst first: dead messages, messages that no process receives or that are held, schedules that cannot
    * send, entries without a publisher, consumers that are behind. Some seconds old at most. Throws `invalid_input`, and
    * `misuse` inside a transaction of the store's database.
    */

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')
 
 const [url, settings, lasting, groupMemoryBytes] = JSON.parse(process.argv[2])
-// Who remembers nothing sweeps.
+// Only a process without a memory sweeps.
 const sweep = groupMemoryBytes === 0
 const store = await openStore({ url, groupMemoryBytes, sweep, publish: false, tick: false, migrate: false })
 const { groups, policies } = store

@@ -18,7 +18,7 @@ const GROUPS = {
   d2: { mode: 'distinct', capacity: 40 },
   p1: null,
 } as const
-/** Nobody drops these: their totals only rise. */
+/** No process drops these: their totals only rise. */
 const LASTING = ['h1', 'h3', 'd1', 'p1']
 
 type Page = { key: string; digest: string }
@@ -41,7 +41,7 @@ export function describeWindowsOfProcesses(engine: EngineName): void {
   })
 }
 
-/** What the processes have said, with those that were killed. */
+/** The lines of the processes, with those that were killed. */
 async function played(url: string): Promise<Line[]> {
   const started: Script[] = []
   const start = (groupMemoryBytes: number) => {

@@ -124,7 +124,7 @@ describe('the configuration', () => {
     expect(faults).toEqual([{ parameter: 'RECENTN_PASSWORD_COMMAND', detail }])
   })
 
-  test('has the password of what the command prints, which is run anew each time, once for those that ask at once', async () => {
+  test('has the password of what the command prints, which is run again each time, once for those that ask at once', async () => {
     const file = path.join(mkdtempSync(path.join(tmpdir(), 'recentn-')), 'runs')
     const command = `echo x >> '${file}'; wc -l < '${file}'`
     const { password } = readConfig({ DATABASE_URL: 'mysql://u@db/activity', RECENTN_PASSWORD_COMMAND: command })

@@ -134,7 +134,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 /** How many stores take turns. */
 export const STORES = 3
 
-/** What one of the stores does, and which of them look afterwards: one that does not remembers what was. */
+/** The operation of one of the stores, and which of them read afterwards: one that does not remembers what was. */
 export interface Step {
   by: number
   operation: Operation

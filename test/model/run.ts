@@ -150,7 +150,7 @@ export class Run {
     return [this.#store, ...this.bench.stores.filter((store) => store !== this.#store)]
   }
 
-  /** What a transaction reads is its own; one that is undone leaves nothing, and no store remembers anything of it. */
+  /** A transaction reads its own changes; one that is undone leaves nothing, and no store remembers anything of it. */
   async #transact({ items, group, isUndone }: Extract<Operation, { kind: 'transact' }>): Promise<void> {
     const named = items.map((item) => this.#item(item))
     const before = this.#oracle.copy()

@@ -47,7 +47,7 @@ export function describeQueueErrors(context: Context): void {
       expect(own.counted).toBe(5)
     })
 
-    it('of a queue without a dead-letter queue are those of its own dead', async () => {
+    it('of a queue without a dead-letter queue are those of its dead messages', async () => {
       const queue = await made()
       await dieOf(queue, ['no', 'no'])
       expect(await queues().errors(queue)).toMatchObject({ errors: [{ error: 'no', count: 2 }], counted: 2 })

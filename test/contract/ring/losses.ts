@@ -1,7 +1,7 @@
 import type { OwnSettings, PolicySettings } from '../../../src/shared/group-types'
 import type { Context } from '../context'
 
-/** What `losses` says is compared with what is gone once the settings are put. */
+/** The answer of `losses` is compared with what is gone once the settings are put. */
 export function describeLosses(context: Context): void {
   const unique = (base: string) => context.unique(base)
 
@@ -73,7 +73,7 @@ export function describeLosses(context: Context): void {
         items: gone.reduce((sum, count) => sum + count, 0),
         isExact: true,
       })
-      // One has a longer prefix, and one has all settings of its own.
+      // One has a longer prefix, and one has all its settings itself.
       expect([losses.items > 0, gone[2], gone[3]]).toEqual([true, 0, 0])
     })
 

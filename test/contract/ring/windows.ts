@@ -46,7 +46,7 @@ export function describeWindows(context: Context): void {
       expect((await store.groups.recent(group)).items.map(({ member }) => member)).toEqual(['b', 'a'].reverse())
     })
 
-    it('each caller has payloads of its own', async () => {
+    it('each caller has its own payloads', async () => {
       const group = context.unique()
       const text = '{"list":[1,{"deep":[null,0]}],"__proto__":{"a":1},"n":null}'
       const written = [text, '"word"', '[[]]', `["${'x'.repeat(2000)}"]`, '7'].map((one) => JSON.parse(one))
@@ -99,7 +99,7 @@ export function describeWindows(context: Context): void {
 
     // SQLite has no connection that ends when another copy takes over.
     if (context.engine !== 'sqlite')
-      it('a copy of the database that has lost commits is read anew', async () => {
+      it('a copy of the database that has lost commits is read again', async () => {
         const group = context.unique()
         const [store, plain] = [await context.open({ poolSize: 1 }), await context.open({ groupMemoryBytes: 0 })]
         for (const payload of ['a', 'lost']) await plain.groups.append(group, { payload })

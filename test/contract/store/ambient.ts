@@ -4,12 +4,12 @@ import { innerOf } from '../../../src/store/inner'
 import { type Context, idsOf, refusal, sleep, userSource } from '../context'
 import { boom, INSERT, type Joining, quietOn, until } from './joining'
 
-/** `join: 'ambient'`: calls of the store in the callback of somebody's transaction take part in it. */
+/** `join: 'ambient'`: calls of the store in the callback of a transaction take part in it. */
 export function describeAmbient(context: Context, joining: Joining): void {
   const { store, refusing, source, isNoted, idsIn } = joining
   const isSqlite = context.engine === 'sqlite'
 
-  /** Somebody else's code, which has no manager and no `tx`. */
+  /** Code of another module, which has no manager and no `tx`. */
   async function placeOrder(name: string): Promise<void> {
     await store().groups.append(name, { payload: 1 })
     await store().queue<number>(name).send(2)
@@ -68,7 +68,7 @@ export function describeAmbient(context: Context, joining: Joining): void {
       expect(await store().sequences.next(name)).toBe(1n)
     })
 
-    it('calls begun at once have ids of their own', async () => {
+    it('calls begun at once have their own ids', async () => {
       const group = context.unique()
       const items = await source().transaction(() =>
         Promise.all(Array.from({ length: 8 }, () => store().groups.append(group))),
@@ -116,7 +116,7 @@ export function describeAmbient(context: Context, joining: Joining): void {
       expect([counted(), await idsIn(group)]).toEqual([before + 2, 2])
     })
 
-    it('a store of its own connections joins transactions of its DataSource, and its own', async () => {
+    it('a store with its own connections joins transactions of its DataSource, and its own', async () => {
       const own = await context.open({ join: 'ambient' })
       const group = context.unique()
       const work = async (manager: EntityManager, note: string, error?: Error) => {

@@ -47,7 +47,7 @@ export function describeLongTransactions(context: Context): void {
           most = Math.max(most, Number(modified))
           if (Number(age) >= OLD_SECONDS) await query(`KILL ${id}`).catch(() => {})
         }
-        // The servers renew this table where nobody has read it for 0.1 seconds.
+        // The servers renew this table where no session has read it for 0.1 seconds.
         await sleep(120)
       }
     })()

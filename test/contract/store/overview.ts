@@ -1,4 +1,4 @@
-/** What is wrong now: each kind of trouble, when it begins and ends, and that a prefix cuts it. */
+/** Each kind of trouble: when it begins and ends, and that a prefix cuts it. */
 import type { Overview, Store } from '../../../src/index'
 import { type Context, refusal } from '../context'
 
@@ -7,7 +7,7 @@ export function describeOverview(context: Context): void {
     context.clock.offsetMs += seconds * 1000
   }
 
-  /** A store whose database has nothing else in it. What it has found is kept: each look is a store's first. */
+  /** A store whose database has nothing else in it. A store keeps its findings: each look is a store's first. */
   async function alone(): Promise<{ store: Store; look: (prefix?: string) => Promise<Overview> }> {
     const url = await context.emptyDatabase()
     const store = await context.open({ url })
@@ -51,7 +51,7 @@ export function describeOverview(context: Context): void {
         await store.queues.nack(queue, message ?? '', { dead: true, error: 'no' })
         pass(5)
       }
-      // A dead-letter queue is not one that nobody receives from.
+      // A dead-letter queue needs no receiver.
       pass(1000)
       const found = await look()
       expect(found.troubles).toMatchObject([
@@ -64,7 +64,7 @@ export function describeOverview(context: Context): void {
       expect((await look()).troubles.filter(({ kind }) => kind === 'dead')).toEqual([])
     })
 
-    it('tells queues that nobody receives from, that are late, that are paused, and messages that are held', async () => {
+    it('tells queues that no process receives from, that are late, that are paused, and messages that are held', async () => {
       const { store, look } = await alone()
       for (const queue of ['alone', 'late', 'paused', 'held', 'empty'])
         await store.queues.put(queue, { visibilityTimeoutSeconds: 3600 })
