@@ -12,6 +12,7 @@ import { AWAY_MS, lookUntil, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
 import { driverError, type Engine, type FailureKind, type Statements } from './engine'
 import { hasFailedEarlier, NoConnection } from './not-run'
+import { writingBy } from './statements'
 
 export const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2
@@ -26,7 +27,7 @@ export class Trail {
 
   /** The same statements, with notes. `before` runs before each one that writes, and changes nothing by itself. */
   follow(statements: Statements, before: () => Promise<unknown> = async () => {}): Statements {
-    const { engine, tables, separate, gathers } = statements
+    const { engine } = statements
     const noted = async <T>(answer: Promise<T>, hasChanged: (answer: T) => boolean): Promise<T> => {
       try {
         const given = await answer
@@ -41,16 +42,8 @@ export class Trail {
       await before()
       return noted(statements.execute(sql, parameters), ({ affected }) => affected > 0)
     }
-    return {
-      engine,
-      tables,
-      separate,
-      gathers,
-      get now() {
-        return statements.now
-      },
+    return writingBy(statements, {
       execute,
-      run: async (sql, parameters) => (await execute(sql, parameters)).affected,
       together: async (list) => {
         await before()
         const together = statements.together(list).catch((error: unknown) => {
@@ -64,7 +57,7 @@ export class Trail {
         const rows = statements.rows(sql, parameters)
         return sql.startsWith('SELECT') ? rows : noted(rows, ({ length }) => length > 0)
       },
-    }
+    })
   }
 }
 

@@ -137,3 +137,22 @@ export function statementsOn(connection: Connection, setting: Setting): Statemen
 export function txOn(connection: Connection, setting: Setting, transaction: OpenTransaction): Tx {
   return new ConnectionStatements(connection, setting, transaction) as unknown as Tx
 }
+
+/** The statements, of which those that may write are run by others. */
+export function writingBy(
+  statements: Statements,
+  writes: Pick<Statements, 'rows' | 'execute' | 'together'>,
+): Statements {
+  const { engine, tables, separate, gathers } = statements
+  return {
+    engine,
+    tables,
+    separate,
+    gathers,
+    get now() {
+      return statements.now
+    },
+    run: async (sql, parameters) => (await writes.execute(sql, parameters)).affected,
+    ...writes,
+  }
+}

@@ -7,7 +7,7 @@
  */
 import type { HeldConnection } from '../connection'
 import type { StatementAnswer, Statements, StatementValues } from '../engine'
-import { type Setting, statementsOn } from '../statements'
+import { type Setting, statementsOn, writingBy } from '../statements'
 
 const BEGIN = { sql: 'START TRANSACTION', parameters: [] }
 const COMMIT = { sql: 'COMMIT', parameters: [] }
@@ -20,7 +20,6 @@ export function separateOn(connection: HeldConnection, setting: Setting): Statem
 
 /** Reads stay as they are. */
 function asTransactions(statements: Statements, connection: HeldConnection): Statements {
-  const { engine, tables, separate, gathers } = statements
   const together: Statements['together'] = async (list) => {
     if (list.length === 0) return []
     try {
@@ -34,18 +33,10 @@ function asTransactions(statements: Statements, connection: HeldConnection): Sta
     const [answer] = await together([{ sql, parameters }])
     return answer as StatementAnswer
   }
-  return {
-    engine,
-    tables,
-    separate,
-    gathers,
-    get now() {
-      return statements.now
-    },
+  return writingBy(statements, {
     together,
     execute,
-    run: async (sql, parameters) => (await execute(sql, parameters)).affected,
     rows: async (sql, parameters) =>
       sql.startsWith('SELECT') ? statements.rows(sql, parameters) : (await execute(sql, parameters)).rows,
-  }
+  })
 }
