@@ -1,6 +1,6 @@
 /**
- * `npm run test:adapters`: `store.within` in transactions of other libraries, with the packages of test/adapters on SQLite and on
- * real servers. Arguments go to jest. Installs the packages, and checks that the adapters fit their types.
+ * `npm run test:adapters`: `store.within` in transactions of other libraries, and the programs of their pages, with the packages of
+ * test/adapters on SQLite and on real servers. Arguments go to jest. Installs the packages, and checks that the adapters fit their types.
  */
 import { spawn } from 'node:child_process'
 import { cpSync } from 'node:fs'

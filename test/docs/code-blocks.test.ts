@@ -6,23 +6,26 @@
  * A TypeScript block is a separate module. The names that it uses without declaring them are in `support/names.d.ts`, and packages
  * that are not installed here are in `support/packages.d.ts`.
  */
-import { execFile, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { transformSync } from 'esbuild'
 import { openStore } from 'recentn'
 import { ROOT } from '../support/processes'
+import { compilerSays } from './support/compiler'
 import { BLOCKS, type Block, hasTools } from './support/pages'
 
 const DECLARATIONS = ['names.d.ts', 'packages.d.ts'].map((file) => join(__dirname, 'support', file))
 
 const in_ = (...languages: string[]) => BLOCKS.filter(({ language }) => languages.includes(language))
+/** Without the programs that test/adapters compiles with their packages, and runs. */
+const modules = in_('ts').filter(({ mark }) => mark !== 'program')
 const where = ({ page, line }: Block) => `${page}:${line}`
 const titled = (blocks: readonly Block[]) => blocks.map((block): [string, Block] => [where(block), block])
 
 /** Languages that a test below, or in a file beside this one, looks at; the others are read by people only. */
 const CHECKED = ['ts', 'js', 'sh', 'python', 'sql', 'json', 'yaml', 'php']
-const READ = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile']
+const READ = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile', 'prisma']
 
 test('every block says what language it is in', () => {
   const others = BLOCKS.filter(({ language }) => ![...CHECKED, ...READ].includes(language))
@@ -32,10 +35,10 @@ test('every block says what language it is in', () => {
 test('TypeScript compiles', async () => {
   const folder = tryFolder()
   try {
-    expect(await compilerSays(folder, in_('ts'))).toBe('')
-    const [some] = in_('ts')
+    expect(await compilerSays(folder, modules, DECLARATIONS)).toBe('')
+    const [some] = modules
     const wrong = { ...(some as Block), code: 'store.groups.apend("article:42")' }
-    expect(await compilerSays(folder, [wrong])).toMatch(/^README\.md:\d+: .*'apend' does not exist/)
+    expect(await compilerSays(folder, [wrong], DECLARATIONS)).toMatch(/^README\.md:\d+: .*'apend' does not exist/)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -45,37 +48,6 @@ test('TypeScript compiles', async () => {
 function tryFolder(): string {
   mkdirSync(join(ROOT, '.cache'), { recursive: true })
   return mkdtempSync(join(ROOT, '.cache', 'code-blocks-'))
-}
-
-/** The compiler's complaints about the blocks, by the lines of their pages. */
-async function compilerSays(folder: string, blocks: readonly Block[]): Promise<string> {
-  const files = blocks.map(({ page, line, code }) => {
-    const name = `${page.replaceAll('/', '__')}_${line}.mts`
-    writeFileSync(join(folder, name), `${'\n'.repeat(line - 1)}${code}\nexport {}\n`)
-    return name
-  })
-  const compilerOptions = { noEmit: true, module: 'nodenext', moduleResolution: 'nodenext', rootDir: ROOT }
-  const project = {
-    extends: join(ROOT, 'tsconfig.json'),
-    compilerOptions,
-    files: [...files, ...DECLARATIONS],
-    include: [],
-    exclude: [],
-  }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(project))
-  const output = await new Promise<string>((resolve) => {
-    const args = [
-      join(ROOT, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      join(folder, 'tsconfig.json'),
-      '--pretty',
-      'false',
-    ]
-    execFile(process.execPath, args, { cwd: folder }, (_error, stdout, stderr) => resolve(stdout + stderr))
-  })
-  return output.replaceAll(/^(\S+?)_\d+\.mts\((\d+),\d+\)/gm, (_all, page: string, line: string) => {
-    return `${page.replaceAll('__', '/')}:${line}`
-  })
 }
 
 test.each(titled(in_('js')))('%s is JavaScript', (_where, { code }) => {

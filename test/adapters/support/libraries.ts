@@ -8,12 +8,11 @@ import { PrismaMariaDb } from '@prisma/adapter-mariadb'
 import BetterSqlite3 from 'better-sqlite3'
 import { sql } from 'drizzle-orm'
 import { drizzle as drizzleOnFile } from 'drizzle-orm/better-sqlite3'
-import { int, mysqlTable, varchar } from 'drizzle-orm/mysql-core'
 import { drizzle } from 'drizzle-orm/mysql2'
 import knexOf, { type Knex } from 'knex'
 import { CamelCasePlugin, Kysely, MysqlDialect, SqliteDialect } from 'kysely'
 import { createPool } from 'mysql2'
-import { createConnection, createPool as createPromisePool } from 'mysql2/promise'
+import { createPool as createPromisePool } from 'mysql2/promise'
 import {
   fromBetterSqlite3,
   fromDrizzle,
@@ -25,7 +24,7 @@ import {
   fromSequelize,
   type QueryTransaction,
 } from 'recentn/adapters'
-import { DataTypes, Sequelize } from 'sequelize'
+import { Sequelize } from 'sequelize'
 import type { PrismaClient as MysqlPrisma } from '../node_modules/.recentn/mysql'
 
 export type Isolation = 'read committed' | 'serializable'
@@ -36,8 +35,6 @@ export interface Library {
   transaction<T>(work: Work<T>, isolation?: Isolation): Promise<T>
   /** The library without a transaction. */
   outside: QueryTransaction
-  /** What the library's program of the page uses; null where that is for servers. */
-  names: Record<string, unknown> | null
   close(): Promise<unknown>
 }
 
@@ -68,7 +65,6 @@ async function byStatements<T>(run: (sql: string) => unknown, work: () => Promis
 
 async function openMysql2(url: string): Promise<Library> {
   const pool = createPromisePool({ uri: uriOf(url), rowsAsArray: true, namedPlaceholders: true })
-  const connection = await createConnection({ uri: uriOf(url) })
   return {
     transaction: async (work, isolation) => {
       const own = await pool.getConnection()
@@ -84,11 +80,7 @@ async function openMysql2(url: string): Promise<Library> {
       }
     },
     outside: fromMysql2(pool),
-    names: { connection },
-    close: async () => {
-      connection.destroy()
-      await pool.end()
-    },
+    close: () => pool.end(),
   }
 }
 
@@ -103,7 +95,6 @@ async function openBetterSqlite3(url: string): Promise<Library> {
         'BEGIN IMMEDIATE',
       ),
     outside: fromBetterSqlite3(db),
-    names: { db },
     close: async () => db.close(),
   }
 }
@@ -119,7 +110,6 @@ async function openKnex(url: string, engine: Engine): Promise<Library> {
         ...(isolationLevel && { isolationLevel }),
       }),
     outside: fromKnex(knex),
-    names: { knex },
     close: () => knex.destroy(),
   }
 }
@@ -142,12 +132,9 @@ async function openKysely(url: string, engine: Engine): Promise<Library> {
       )
     },
     outside: fromKysely(db),
-    names: { kysely: db },
     close: () => db.destroy(),
   }
 }
-
-const ORDERS = mysqlTable('orders', { id: int().primaryKey(), customer: varchar({ length: 100 }) })
 
 async function openDrizzle(url: string): Promise<Library> {
   const pool = createPromisePool({ uri: uriOf(url) })
@@ -160,7 +147,6 @@ async function openDrizzle(url: string): Promise<Library> {
         isolationLevel && { isolationLevel },
       ),
     outside: fromDrizzle(db, sql),
-    names: { drizzle: db, sql, orders: ORDERS },
     close: () => pool.end(),
   }
 }
@@ -177,7 +163,6 @@ async function openDrizzleOnFile(url: string): Promise<Library> {
           work(fromDrizzle(db, sql), async (note) => db.run(sql`INSERT INTO library_notes (note) VALUES (${note})`)),
       ),
     outside: fromDrizzle(db, sql),
-    names: null,
     close: async () => file.close(),
   }
 }
@@ -203,15 +188,12 @@ async function openPrisma(url: string, engine: Engine): Promise<Library> {
         ...(isolation && { isolationLevel: forName(isolation) }),
       }),
     outside: fromPrisma(prisma),
-    names: { prisma },
     close: () => prisma.$disconnect(),
   }
 }
 
 async function openSequelize(url: string): Promise<Library> {
   const sequelize = new Sequelize(uriOf(url), { dialect: 'mysql', dialectModule: require('mysql2'), logging: false })
-  const columns = { id: { type: DataTypes.INTEGER, primaryKey: true }, customer: DataTypes.STRING }
-  sequelize.define('Order', columns, { tableName: 'orders', timestamps: false })
   const levels = { serializable: 'SERIALIZABLE', 'read committed': 'READ COMMITTED' }
   return {
     transaction: (work, isolation) =>
@@ -222,7 +204,6 @@ async function openSequelize(url: string): Promise<Library> {
       ),
     // Without a transaction each statement takes a connection of the pool.
     outside: fromSequelize(sequelize, undefined),
-    names: { sequelize },
     close: () => sequelize.close(),
   }
 }
@@ -233,16 +214,10 @@ const NOTE = new EntitySchema<{ note: string }>({
   properties: { note: { type: 'string', primary: true } },
 })
 
-const ORDER = new EntitySchema<{ id: number; customer: string }>({
-  name: 'Order',
-  tableName: 'orders',
-  properties: { id: { type: 'number', primary: true }, customer: { type: 'string' } },
-})
-
 async function openMikroOrm(url: string, engine: Engine): Promise<Library> {
   const { database: dbName, ...server } = partsOf(url)
   const driver = engine === 'mariadb' ? MariaDbDriver : MySqlDriver
-  const orm = await MikroORM.init<MySqlDriver>({ ...server, dbName, driver: driver as never, entities: [NOTE, ORDER] })
+  const orm = await MikroORM.init<MySqlDriver>({ ...server, dbName, driver: driver as never, entities: [NOTE] })
   return {
     transaction: (work, isolation) =>
       orm.em.fork().transactional(
@@ -253,7 +228,6 @@ async function openMikroOrm(url: string, engine: Engine): Promise<Library> {
         isolation && { isolationLevel: isolation as never },
       ),
     outside: fromMikroOrm(orm.em.fork()),
-    names: { em: orm.em.fork() },
     close: () => orm.close(),
   }
 }

@@ -4,15 +4,13 @@
  */
 
 import { openStore, RecentnError, type Store, type Transaction } from 'recentn'
-import * as adapters from 'recentn/adapters'
-import { blocksOf } from '../../docs/support/pages'
+import type { QueryTransaction } from 'recentn/adapters'
 import { describeEngine, type EngineName, freshDatabase } from '../../support/engines'
 import { everyCall } from './every-call'
 import { type Isolation, LIBRARIES, type Library } from './libraries'
 
 type Joined = Omit<Transaction, 'manager'>
 
-const PAGE = 'docs/how-to/another-orm.md'
 const BEYOND = 9_007_199_254_740_993n
 const TEXTS = [
   '?',
@@ -26,8 +24,6 @@ const TEXTS = [
   ' RETURNING ',
   '-- ;',
 ]
-/** A function whose text may await. */
-const Program = (async () => {}).constructor as new (...texts: string[]) => (...given: unknown[]) => Promise<void>
 const boom = new Error('boom')
 
 async function refused(call: Promise<unknown>): Promise<RecentnError> {
@@ -42,12 +38,12 @@ async function refused(call: Promise<unknown>): Promise<RecentnError> {
 export function describeLibraries(engine: EngineName): void {
   describeEngine(engine, 'transactions of libraries', () => {
     for (const { name, engines, open } of LIBRARIES) {
-      if (engines.includes(engine)) describe(name, () => describeLibrary(name, engine, open))
+      if (engines.includes(engine)) describe(name, () => describeLibrary(engine, open))
     }
   })
 }
 
-function describeLibrary(name: string, engine: EngineName, open: (typeof LIBRARIES)[number]['open']): void {
+function describeLibrary(engine: EngineName, open: (typeof LIBRARIES)[number]['open']): void {
   let store: Store
   let library: Library
   let drop: () => Promise<void>
@@ -55,7 +51,7 @@ function describeLibrary(name: string, engine: EngineName, open: (typeof LIBRARI
   const unique = () => `${engine}-${++count}`
   const query = (sql: string, values?: unknown[]) => store.dataSource.query(sql, values)
   const within = <T>(
-    work: (tx: Joined, note: (text: string) => Promise<unknown>, given: adapters.QueryTransaction) => Promise<T>,
+    work: (tx: Joined, note: (text: string) => Promise<unknown>, given: QueryTransaction) => Promise<T>,
     isolation?: Isolation,
   ) => library.transaction((given, note) => work(store.within(given), note, given), isolation)
 
@@ -64,7 +60,6 @@ function describeLibrary(name: string, engine: EngineName, open: (typeof LIBRARI
     drop = () => database.drop()
     store = await openStore({ url: database.url, sweep: false, publish: false, tick: false })
     await query('CREATE TABLE library_notes (note varchar(100) NOT NULL PRIMARY KEY)')
-    await query('CREATE TABLE orders (id int NOT NULL PRIMARY KEY, customer varchar(100))')
     library = await open(database.url, engine)
   })
 
@@ -158,27 +153,20 @@ function describeLibrary(name: string, engine: EngineName, open: (typeof LIBRARI
     expect(await store.groups.get(group)).toBeNull()
   })
 
-  it('the program of the page', async () => {
-    if (library.names === null) return
-    const adapter = `from${name
-      .replace('better-sqlite', 'BetterSqlite')
-      .replace(/^mysql/, 'Mysql')
-      .replace('ORM', 'Orm')}`
-    const { code } = blocksOf(PAGE).find((block) => block.code.includes(`import { ${adapter} }`)) as { code: string }
-    await store.queues.ensure('mail')
-    const given = { store, order: { id: 1, customer: 'ann' }, ...adapters, ...library.names }
-    const program = code.replace(/^import .*$/gm, '')
-    await new Program(...Object.keys(given), program)(...Object.values(given))
-    expect(await query('SELECT customer FROM orders')).toEqual([{ customer: 'ann' }])
-    expect(await store.queues.receive('mail')).toMatchObject([{ body: { order: 1 } }])
-  })
-
   if (engine === 'sqlite') return
 
   it.each(['read committed', 'serializable'] as const)('works at %s', async (isolation) => {
     const base = unique()
     await within((tx) => everyCall(tx, base), isolation)
     expect((await store.groups.recent(`${base}-group`)).totalAppended).toBe(3n)
+  })
+
+  it('the first sends to a queue at the same time do not deadlock', async () => {
+    const queue = unique()
+    await store.queues.put(queue)
+    await Promise.all(Array.from({ length: 4 }, (_, body) => within((tx) => tx.queues.send(queue, body))))
+    const received = await store.queues.receive(queue, { limit: 10 })
+    expect(received.map(({ body }) => body).sort()).toEqual([0, 1, 2, 3])
   })
 
   it('a character set that loses texts is refused by name, whenever it is set', async () => {

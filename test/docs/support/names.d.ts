@@ -39,55 +39,6 @@ declare global {
   }
   const order: Order
 
-  /** Names of other libraries for the programs of `another-orm.md`, which `test/adapters` runs with the real ones. */
-  const connection: {
-    beginTransaction(): Promise<void>
-    execute(sql: string, values: unknown[]): Promise<unknown>
-    query(options: unknown): Promise<[unknown, unknown]>
-    commit(): Promise<void>
-  }
-  interface Statement {
-    reader: boolean
-    run(...values: unknown[]): unknown
-    all(...values: unknown[]): unknown
-  }
-  const db: { exec(sql: string): void; prepare(sql: string): Statement }
-  type InTransaction<Tx> = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
-  interface Inserts {
-    values(row: Order): Promise<unknown> & { execute(): Promise<unknown> }
-  }
-  interface KnexTransaction {
-    (table: string): { insert(row: Order): Promise<unknown> }
-    raw(sql: string): Promise<unknown>
-  }
-  const knex: { transaction: InTransaction<KnexTransaction> }
-  interface KyselyLike {
-    insertInto(table: string): Inserts
-    withoutPlugins(): { executeQuery(query: unknown): Promise<{ rows: unknown[] }> }
-  }
-  const kysely: { transaction(): { execute: InTransaction<KyselyLike> } }
-  const orders: unique symbol
-  const drizzle: {
-    transaction: InTransaction<{ insert(table: typeof orders): Inserts; execute(sql: unknown): Promise<unknown> }>
-  }
-  interface PrismaLike {
-    order: { create(options: { data: Order }): Promise<Order> }
-    $queryRawUnsafe(sql: string, ...values: unknown[]): Promise<unknown>
-    $executeRawUnsafe(sql: string, ...values: unknown[]): Promise<number>
-  }
-  const prisma: { $transaction: InTransaction<PrismaLike> }
-  const sequelize: {
-    transaction: InTransaction<object>
-    model(name: string): { create(row: Order, options: { transaction: object }): Promise<unknown> }
-    query(sql: string, options: unknown): Promise<unknown>
-  }
-  interface MikroOrmLike {
-    transactional: InTransaction<MikroOrmLike>
-    insert(entity: string, row: Order): Promise<unknown>
-    execute(sql: string, values: unknown[], method: string): Promise<unknown>
-  }
-  const em: MikroOrmLike
-
   /** The reader's own functions. */
   function deliver(body: unknown): Promise<void>
   function invoice(order: Omit<Order, 'status'>): Promise<void>

@@ -93,7 +93,3 @@ declare module 'hono' {
     onError(handler: (error: Error, context: Context) => Response): void
   }
 }
-
-declare module 'drizzle-orm' {
-  export function sql(texts: TemplateStringsArray, ...values: unknown[]): unknown
-}
