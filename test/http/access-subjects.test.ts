@@ -76,6 +76,7 @@ describe('an access function gets', () => {
     ['GET', '/v1/groups/a:g', null, 'read', 'getGroup', group],
     ['PUT', '/v1/groups/a:g', {}, 'admin', 'putGroup', group],
     ['PATCH', '/v1/groups/a:g', {}, 'admin', 'updateGroup', group],
+    ['POST', '/v1/groups/a:g/losses', {}, 'read', 'groupLosses', group],
     ['DELETE', '/v1/groups/a:g', null, 'admin', 'deleteGroup', group],
     ['GET', '/v1/groups/%61:g/stream', null, 'read', 'streamGroup', group],
     ['GET', '/v1/members/%6D/items', null, 'read', 'memberItems', { members: ['m'], groups: ['*'] }],
@@ -92,6 +93,7 @@ describe('an access function gets', () => {
       { policies: ['a:'], groups: ['a:*'] },
     ],
     ['PATCH', '/v1/policies/a:', {}, 'admin', 'updatePolicy', { policies: ['a:'], groups: ['a:*'] }],
+    ['POST', '/v1/policies/a:/losses', {}, 'read', 'policyLosses', { policies: ['a:'], groups: ['a:*'] }],
     ['DELETE', '/v1/policies/a:', null, 'admin', 'deletePolicy', { policies: ['a:'], groups: ['a:*'] }],
     [
       'GET',

@@ -84,7 +84,9 @@ describe('the OpenAPI document', () => {
       'POST /v1/feeds/{feed}/entries',
       'POST /v1/feeds/{feed}/republish',
       'POST /v1/groups/{group}/items',
+      'POST /v1/groups/{group}/losses',
       'POST /v1/items',
+      'POST /v1/policies/{prefix}/losses',
       'POST /v1/queues/{queue}/ack',
       'POST /v1/queues/{queue}/cycle',
       'POST /v1/queues/{queue}/extend',
@@ -142,7 +144,9 @@ describe('the OpenAPI document', () => {
       .map(({ operationId }) => String(operationId))
     expect(optional.sort()).toEqual([
       'cycleMessages',
+      'groupLosses',
       'pauseQueue',
+      'policyLosses',
       'purgeQueue',
       'putGroup',
       'putQueue',
