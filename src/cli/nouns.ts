@@ -36,7 +36,7 @@ const ITEM = ['id', 'member', 'createdAt', 'occurredAt', 'payload']
 const LIMITS = ['mode', 'capacity', 'ttlSeconds', 'forgetEmptySeconds']
 const COUNTS = ['ready', 'inFlight', 'delayed', 'blocked', 'dead', 'archived'].map((state) => `counts.${state}`)
 
-/** What is no verb of a noun. */
+/** A command of its own. */
 export const OVERVIEW_VERB: Verb = {
   operation: 'getOverview',
   table: ['troubles', 'kind', 'name', 'count', 'beganAt', 'consumer', 'messageGroup', 'deadLetterQueue', 'error'],
