@@ -36,7 +36,7 @@ const ITEM = ['id', 'member', 'createdAt', 'occurredAt', 'payload']
 const LIMITS = ['mode', 'capacity', 'ttlSeconds', 'forgetEmptySeconds']
 const COUNTS = ['ready', 'inFlight', 'delayed', 'blocked', 'dead', 'archived'].map((state) => `counts.${state}`)
 
-/** A command without a noun. */
+/** The command without a noun. */
 export const OVERVIEW_VERB: Verb = {
   operation: 'getOverview',
   table: ['troubles', 'kind', 'name', 'count', 'beganAt', 'consumer', 'messageGroup', 'deadLetterQueue', 'error'],

@@ -14,6 +14,14 @@ describe.each(served)('a key with a prefix, on %s', (engine) => {
     await queues.put('in:q', { deadLetterQueue: 'out:letters' })
     await queues.put('in:r', { deadLetterQueue: 'in:letters' })
     await queues.put('out:q', { deadLetterQueue: 'in:letters' })
+    for (const queue of ['in:q', 'out:q']) {
+      await queues.send(queue, 1)
+      await queues.nackMany(
+        queue,
+        (await queues.receive(queue)).map(({ receiptHandle }) => receiptHandle),
+        { dead: true },
+      )
+    }
     await policies.put('i', { capacity: 3, mode: 'history' })
     await policies.put('in:p', { capacity: 4, mode: 'history' })
     for (const group of ['in:g', 'in:p']) await groups.append(group)
@@ -45,15 +53,6 @@ describe.each(served)('a key with a prefix, on %s', (engine) => {
   })
 
   test('is not told what is wrong outside, nor the dead-letter queue that has what died inside', async () => {
-    const { queues } = guarded.store
-    for (const queue of ['in:q', 'out:q']) {
-      await queues.send(queue, 1)
-      await queues.nackMany(
-        queue,
-        (await queues.receive(queue)).map(({ receiptHandle }) => receiptHandle),
-        { dead: true },
-      )
-    }
     const troubles = async (client: Client, prefix = '') => {
       const { json } = await client.get(`/v1/overview?prefix=${prefix}`)
       const list = json.troubles as unknown as Record<string, unknown>[]
