@@ -13,7 +13,7 @@ import * as operations from './operations'
 import { type ClientOptions, checkOptions } from './options'
 import { QueueCalls } from './queues'
 import type { Health } from './schemas'
-import { POLICIES, type PolicyCalls, SCHEDULES, type ScheduleCalls, SettingsCalls } from './settings'
+import { PolicyCalls, SCHEDULES, type ScheduleCalls, SettingsCalls } from './settings'
 import { type CallOptions, parted, Transport } from './transport'
 
 /** The parts of every client besides groups, queues and feeds. */
@@ -81,7 +81,7 @@ export function commonOf(transport: Transport): CommonClient {
       return transport.value(operation, { query } as object, call)
     }
   return {
-    policies: new SettingsCalls(transport, POLICIES),
+    policies: new PolicyCalls(transport),
     schedules: new SettingsCalls(transport, SCHEDULES) as ScheduleCalls,
     process: {
       livez: asking(operations.livez),

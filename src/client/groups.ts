@@ -12,7 +12,7 @@ import type {
   Recent,
   RecentOptions,
 } from '../shared/group-types'
-import type { PayloadAs } from '../shared/types'
+import type { Losses, PayloadAs } from '../shared/types'
 import type { Headed } from './format'
 import * as operations from './operations'
 import type { AppendedPlace, UntaggedRecent } from './schemas'
@@ -26,7 +26,7 @@ const GROUPS: SettingsNames = { many: 'groups', absent: 'group_not_found', shape
 /** `Payload` is the type that the caller says payloads have: nothing checks it. */
 export class GroupCalls
   extends SettingsCalls<Groups, [settings?: OwnSettings]>
-  implements Omit<Groups, 'append' | 'appendMany' | 'item' | `recent${string}` | 'memberItems' | 'losses'>
+  implements Omit<Groups, 'append' | 'appendMany' | 'item' | `recent${string}` | 'memberItems'>
 {
   readonly #transport: Transport
 
@@ -60,6 +60,12 @@ export class GroupCalls
   ): Promise<AppendedPlace[]> {
     const repeat = items.every(({ eventId }) => eventId) ? 'safe' : 'once'
     return (await this.#transport.value(operations.appendItems, { body: { items } }, { repeat, ...options })).items
+  }
+
+  /** Counts what `put` would remove with these settings; changes nothing. */
+  losses(group: string, settings: OwnSettings = {}, options?: CallOptions): Promise<Losses> {
+    const parts = { path: { group }, body: settings }
+    return this.#transport.value(operations.groupLosses, parts, { repeat: 'safe', ...options })
   }
 
   /** The newest items of one group, newest first; none for a group that does not exist. */

@@ -3,8 +3,9 @@ import type { ErrorCode } from '../shared/error-codes'
 import type { Policies, PolicySettings } from '../shared/group-types'
 import type { RecentnError } from '../shared/recentn-error'
 import type { Schedule, ScheduleChanges, ScheduleDefinition, Schedules } from '../shared/schedule-types'
-import type { ListOptions } from '../shared/types'
+import type { ListOptions, Losses } from '../shared/types'
 import { decoded, type FieldShapes, type Headed, type Operation } from './format'
+import { policyLosses } from './operations'
 import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport, type WithCall } from './transport'
 
 /** The calls of the library on one kind of settings. */
@@ -113,9 +114,20 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
 
 const at = (name: string) => ({ path: { name } }) as Headed
 
-export type PolicyCalls = SettingsCalls<Policies, [settings: PolicySettings]>
+const POLICIES: SettingsNames = { many: 'policies', absent: 'policy_not_found', shape: {} }
 
-export const POLICIES: SettingsNames = { many: 'policies', absent: 'policy_not_found', shape: {} }
+export class PolicyCalls extends SettingsCalls<Policies, [settings: PolicySettings]> {
+  /** Counts what `put` would remove from all groups or, without settings, `drop`; changes nothing. */
+  readonly losses: (prefix: string, settings?: PolicySettings, options?: CallOptions) => Promise<Losses>
+
+  constructor(transport: Transport) {
+    super(transport, POLICIES)
+    this.losses = (prefix, settings, options) => {
+      const parts = { path: { prefix }, body: settings ?? ({} as PolicySettings) }
+      return transport.value(policyLosses, parts, { repeat: 'safe', ...options })
+    }
+  }
+}
 
 /** `Body` is the type that the caller says bodies have: nothing checks it. */
 export interface ScheduleCalls
