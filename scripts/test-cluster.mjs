@@ -1,8 +1,9 @@
 /**
  * `npm run test:cluster`: a Galera cluster and a Group Replication group of three nodes each, a process on every node, and
  * faults: a node that is killed, cut off, or stopped; and an address with health checks, whose node is killed. The verdict is that
- * of a ledger outside of the database. On the group also processes that start at once, and a member without a majority. `--short` is for CI, and `--prepare` only makes the
- * images; `--only galera` and `--only group` choose. What the ledger finds is a failure. Where there is no cluster, because there is no
+ * of a ledger outside of the database. On the group also processes that start at once, and a member without a majority; then a
+ * primary and a replica, on which feeds are read. `--short` is for CI, and `--prepare` only makes the images; `--only galera`,
+ * `--only group` and `--only replica` choose. What the ledger finds is a failure. Where there is no cluster, because there is no
  * Docker, no package, or because a server crashes, it says what was not tested: a failure only with RECENTN_REQUIRE_CLUSTER=1.
  */
 import { cleanUp, run, sleep } from './docker-tools.mjs'
@@ -146,19 +147,13 @@ function severalHosts(nodes) {
   })
 }
 
-/** What only a group of MySQL has. A member that leaves the group, or that has not come back, is of no use to the rest. */
-async function ofGroup(nodes) {
-  const { startAtOnce } = await import('../test/cluster/group-starts.mjs')
-  const { withoutMajority } = await import('../test/cluster/group-majority.mjs')
-  for (const [what, work] of [
-    ['processes start at once on an empty database', () => startAtOnce(nodes, 0)],
-    ['processes start at once on a database of an earlier version', () => startAtOnce(nodes, 2)],
-    ['a member has no majority', () => withoutMajority(nodes)],
-  ]) {
+/** Runs the parts in turn, until one fails: its nodes may be of no use to the rest. Resolves to whether all went well. */
+async function inTurn(parts) {
+  for (const [what, work] of parts) {
     const start = Date.now()
     try {
-      await work()
-      say(`ok      ${what} (${seconds(start)})`)
+      const found = await work()
+      say(`ok      ${what}${found ? `: ${found}` : ''} (${seconds(start)})`)
     } catch (error) {
       failed++
       say(`FAILED  ${what}: ${error.stack ?? error}`)
@@ -168,12 +163,35 @@ async function ofGroup(nodes) {
   return true
 }
 
+/** What only a group of MySQL has. A member may have left the group. */
+async function ofGroup(nodes) {
+  const { startAtOnce } = await import('../test/cluster/group-starts.mjs')
+  const { withoutMajority } = await import('../test/cluster/group-majority.mjs')
+  return inTurn([
+    ['processes start at once on an empty database', () => startAtOnce(nodes, 0)],
+    ['processes start at once on a database of an earlier version', () => startAtOnce(nodes, 2)],
+    ['a member has no majority', () => withoutMajority(nodes)],
+  ])
+}
+
+/** Feeds that are read on a replica. */
+async function ofReplica(nodes) {
+  const { applierStops, oneIsHeld, replicaKilled } = await import('../test/cluster/replica-reads.mjs')
+  const parts = [
+    ['the replica applies in parallel, and a number is held', () => oneIsHeld(nodes)],
+    ['readers on the replica, which stops to apply', () => applierStops(nodes, isShort ? 4 : 30)],
+    ['readers on the replica, which is killed', () => replicaKilled(nodes)],
+  ]
+  await inTurn(isShort ? parts.slice(0, 2) : parts)
+}
+
 async function testCluster(server) {
   const { Nodes } = await import('../test/cluster/nodes.mjs')
   const start = Date.now()
   const nodes = new Nodes(server)
   await nodes.start()
-  say(`${server.engine}: three nodes (${seconds(start)})`)
+  say(`${server.engine}: ${nodes.numbers.length} nodes (${seconds(start)})`)
+  if (server.name === 'replica') return ofReplica(nodes)
   if (!isShort && server.name === 'group' && !(await ofGroup(nodes))) return
   if (!isShort && !(await load(nodes, 'nothing happens', {}, () => sleep(20_000)))) return
   if (!isShort && !(await load(nodes, 'appends alone', { roles: ['append'] }, () => sleep(20_000)))) return
@@ -193,9 +211,11 @@ async function test() {
   if (!isOnlyPreparing) await ensureBuilt()
   const { galera, prepareGalera } = await import('../test/cluster/galera.mjs')
   const { groupReplication, prepareGroupReplication } = await import('../test/cluster/group-replication.mjs')
+  const { replica } = await import('../test/cluster/replica.mjs')
   for (const [server, prepare] of [
     [galera, prepareGalera],
     [groupReplication, prepareGroupReplication],
+    [replica, prepareGroupReplication],
   ]) {
     if (process.argv.includes('--only') && only !== server.name) continue
     // Its image has HAProxy.

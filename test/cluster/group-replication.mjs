@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { ACCOUNTS, buildImage } from './nodes.mjs'
 
 const BASE = process.env.RECENTN_TEST_MYSQL_IMAGE || 'mysql:9.7'
-const IMAGE = 'recentn-test-group'
+export const MYSQL_IMAGE = 'recentn-test-group'
 const GROUP = randomUUID()
 const INIT = [...ACCOUNTS, "GRANT SELECT ON performance_schema.replication_group_members TO health@'%'"]
 /** Each member has its own number, which its first start makes. */
@@ -14,32 +14,37 @@ mysqld --no-defaults --initialize-insecure --user=root --datadir=/seed --innodb-
 rm -f /seed/auto.cnf`
 
 /** Null, or why there can be none. */
-export const prepareGroupReplication = () => buildImage(IMAGE, BASE, [MAKE_DATA])
+export const prepareGroupReplication = () => buildImage(MYSQL_IMAGE, BASE, [MAKE_DATA])
+
+/** The options of a server that has a binary log with GTIDs. */
+export const mysqlOptions = (nodes, node) => [
+  '--no-defaults',
+  '--user=root',
+  '--datadir=/data',
+  '--socket=/tmp/socket',
+  '--bind-address=0.0.0.0',
+  '--mysqlx=OFF',
+  '--secure-file-priv=NULL',
+  '--skip-name-resolve',
+  '--max-connections=300',
+  '--innodb-buffer-pool-size=128M',
+  '--innodb-redo-log-capacity=64M',
+  `--server-id=${node}`,
+  `--report-host=${nodes.address(node)}`,
+  '--gtid-mode=ON',
+  '--enforce-gtid-consistency=ON',
+]
 
 export const groupReplication = {
   name: 'group',
   engine: 'MySQL Group Replication, several primaries',
-  image: IMAGE,
+  image: MYSQL_IMAGE,
   check: 'group-replication.sh',
   /** The fault of the short form: the node is cut off. */
   shortFault: 1,
   program: (nodes, node) => {
     const options = [
-      '--no-defaults',
-      '--user=root',
-      '--datadir=/data',
-      '--socket=/tmp/socket',
-      '--bind-address=0.0.0.0',
-      '--mysqlx=OFF',
-      '--secure-file-priv=NULL',
-      '--skip-name-resolve',
-      '--max-connections=300',
-      '--innodb-buffer-pool-size=128M',
-      '--innodb-redo-log-capacity=64M',
-      `--server-id=${node}`,
-      `--report-host=${nodes.address(node)}`,
-      '--gtid-mode=ON',
-      '--enforce-gtid-consistency=ON',
+      ...mysqlOptions(nodes, node),
       '--transaction-isolation=READ-COMMITTED',
       '--plugin-load-add=group_replication.so',
       `--group-replication-group-name=${GROUP}`,

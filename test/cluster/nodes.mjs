@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { atTheEnd, docker, run, sleep } from '../../scripts/docker-tools.mjs'
 
-export const COUNT = 3
+const COUNT = 3
 
 const PASSWORD = 'cluster'
 
@@ -49,7 +49,7 @@ export class Nodes {
     this.name = `recentn-${server.name}-${randomBytes(3).toString('hex')}`
     this.password = PASSWORD
     this.folder = dataFolder()
-    this.numbers = Array.from({ length: COUNT }, (_, index) => index + 1)
+    this.numbers = Array.from({ length: server.count ?? COUNT }, (_, index) => index + 1)
     atTheEnd('rmdir', [this.folder])
     // Containers write as root.
     atTheEnd('docker', [
@@ -156,13 +156,15 @@ export class Nodes {
     const { createConnection } = await import('mysql2/promise')
     const connection = await createConnection({ uri, connectTimeout: timeoutMs })
     connection.on('error', () => {})
+    let timer
+    const late = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error('no answer')), timeoutMs)
+    })
     try {
-      const [rows] = await Promise.race([
-        connection.query(sql),
-        sleep(timeoutMs).then(() => Promise.reject(new Error('no answer'))),
-      ])
+      const [rows] = await Promise.race([connection.query(sql), late])
       return rows
     } finally {
+      clearTimeout(timer)
       connection.destroy()
     }
   }
