@@ -1,7 +1,7 @@
 /** The DataSource that TypeORM's command line and the server share: `npx typeorm -d dist/ormconfig.js migration:show`. */
 import 'reflect-metadata'
 import { DataSource } from 'typeorm'
-import { dataSourceOptions } from './src/database/connect'
+import { dataSourceOptions } from './src/database/opening/connect'
 
 export default new DataSource(
   dataSourceOptions({

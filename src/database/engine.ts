@@ -3,8 +3,8 @@
  * never asks which engine it has. What an engine lacks is an empty string or false, with the reason beside it.
  */
 import type { EntityManager } from 'typeorm'
-import type { NodeFacts } from './node-facts'
-import type { RowFacts } from './row-facts'
+import type { NodeFacts } from './dialect/node-facts'
+import type { RowFacts } from './dialect/row-facts'
 import type { Tables } from './tables'
 
 export type Row = Record<string, unknown>

@@ -8,10 +8,10 @@
  */
 import { RecentnError } from '../shared/errors'
 import { performance } from '../shared/platform'
-import { AWAY_MS, lookUntil, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
 import { driverError, type Engine, type FailureKind, type Statements } from './engine'
-import { hasFailedEarlier, NoConnection } from './not-run'
+import { AWAY_MS, lookUntil, pause, unknownOutcome } from './pool/cut-off'
+import { hasFailedEarlier, NoConnection } from './pool/not-run'
 import { writingBy } from './statements'
 
 export const MAX_CONFLICT_RETRIES = 40

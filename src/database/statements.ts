@@ -8,7 +8,7 @@ import { RecentnError } from '../shared/errors'
 import type { AfterCommit } from './after-commit'
 import type { Connection, HeldConnection, LaterAnswer } from './connection'
 import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, StatementValues, Tx } from './engine'
-import { failedEarlier } from './not-run'
+import { failedEarlier } from './pool/not-run'
 import type { Tables } from './tables'
 
 /** What our statements depend on. */

@@ -1,7 +1,8 @@
 /** A store's report for monitoring: counts of what it did, and totals of what is in the database. */
-import type { ConnectionUse } from '../database/connection-use'
+
 import type { DatabaseCounts } from '../database/database-counts'
 import type { Reader } from '../database/engine'
+import type { ConnectionUse } from '../database/pool/connection-use'
 import type { Counted } from '../kit/histogram'
 import { type DoorTotals, doorTotals } from '../repositories/door/totals'
 import { type FeedTotals, feedTotals } from '../repositories/feeds/status'

@@ -1,7 +1,7 @@
 /** The options of a store, and the errors about a database that can't be opened. */
 import { type DataSource, type DataSourceOptions, InstanceChecker } from 'typeorm'
 import type { Engine } from '../database/engine'
-import { locationOf } from '../database/location'
+import { locationOf } from '../database/opening/location'
 import { translated } from '../database/retries'
 import { argumentFaults, faultsOf, refuse } from '../fields/field'
 import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../fields/options'

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { DataSourceOptions } from 'typeorm'
 import { DataSource } from 'typeorm'
-import { dataSourceOptions, type MysqlOptions, type SqliteOptions } from '../database/connect'
+import { dataSourceOptions, type MysqlOptions, type SqliteOptions } from '../database/opening/connect'
 import { RecentnError } from '../shared/errors'
 import type { OpenOptions } from '../store/types'
 

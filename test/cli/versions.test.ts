@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { mayAbort } from '../../src/database/drivers'
+import { mayAbort } from '../../src/database/opening/drivers'
 import { nodeFault } from '../../src/http/version'
 
 let folder: string

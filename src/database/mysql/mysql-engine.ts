@@ -1,10 +1,10 @@
 /** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
 import type { Connection } from 'mysql2'
 import { RecentnError } from '../../shared/errors'
+import { chosenFree } from '../dialect/numbering'
+import { countPlaceholders, holdsSeparator, MYSQL_SPELLING, nextPlaceholder } from '../dialect/placeholders'
+import { mysqlRows } from '../dialect/row-facts'
 import type { Engine, Parameter } from '../engine'
-import { chosenFree } from '../numbering'
-import { countPlaceholders, holdsSeparator, MYSQL_SPELLING, nextPlaceholder } from '../placeholders'
-import { mysqlRows } from '../row-facts'
 import { isDiskFull, mysqlFailure, mysqlLeavesDoubt, mysqlRefusal } from './mysql-failures'
 
 /**

@@ -15,7 +15,7 @@
 import type { PoolConnection, QueryError } from 'mysql2'
 import { QueryFailedError } from 'typeorm'
 import type { Done } from '../connection'
-import { failedEarlier } from '../not-run'
+import { failedEarlier } from '../pool/not-run'
 
 /** A packet of more than one statement has no more characters than this; the least max_allowed_packet is 1 MiB. */
 const PACKET_UNITS = 512 * 1024

@@ -8,7 +8,7 @@ import { RecentnError } from '../../shared/errors'
 import { clearTimeout, performance, setTimeout } from '../../shared/platform'
 import { openingRunners } from '../attached/runner-connection'
 import type { HeldConnection, Opened } from '../connection'
-import { poolSizeOf } from '../connection-use'
+import { poolSizeOf } from '../pool/connection-use'
 
 /** A caller that waits longer for two connections at once may wait for transactions that wait for it. */
 const CONNECT_MS = 1000

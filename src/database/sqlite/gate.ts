@@ -7,7 +7,7 @@
 import { clearTimeout, performance, setImmediate, setTimeout } from '../../shared/platform'
 import { DatabaseCounts } from '../database-counts'
 import { requireOutside } from '../inside'
-import { noneFree } from '../not-run'
+import { noneFree } from '../pool/not-run'
 
 /** How long callers may follow each other at the gate without a turn of the event loop. */
 const BREATHE_MS = 10

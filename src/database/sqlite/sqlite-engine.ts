@@ -1,8 +1,9 @@
 /** SQLite, by better-sqlite3. It has one writer at a time: a transaction that writes holds every lock already. */
+
+import { chosenFree } from '../dialect/numbering'
+import { countPlaceholders, SQLITE_SPELLING } from '../dialect/placeholders'
+import { sqliteRows } from '../dialect/row-facts'
 import { driverError, type Engine, type FailureKind, placeholders, RowParameters } from '../engine'
-import { chosenFree } from '../numbering'
-import { countPlaceholders, SQLITE_SPELLING } from '../placeholders'
-import { sqliteRows } from '../row-facts'
 
 /** `(?, ?), (?, ?)` */
 function rowPlaceholders(rows: number, columns: number, constants = ''): string {

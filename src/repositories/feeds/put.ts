@@ -14,8 +14,8 @@ import {
   type Statement,
   type Tx,
 } from '../../database/engine'
-import { heldElsewhere, skippingShared } from '../../database/held'
 import { chunksOf, groupedBy } from '../chunks'
+import { heldElsewhere, skippingShared } from '../held'
 import { type BatchRun, committing } from '../runners'
 import { leaveMark } from '../writers'
 import { type HeldFeed, heldFeed, holdFeedSql, holdOrBegin, MAX_KEYS, requireOwnEntries } from './heads'

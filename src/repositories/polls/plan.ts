@@ -4,8 +4,8 @@
  * have changed.
  */
 import type { DataSource, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm'
-import { poolSizeOf } from '../../database/connection-use'
 import { type Engine, type Parameter, placeholders, type Session, type Statement } from '../../database/engine'
+import { poolSizeOf } from '../../database/pool/connection-use'
 import { describeTable, type Table } from '../../database/user-tables/table'
 import type { TableIndex } from '../../database/user-tables/table-parts'
 import { RecentnError } from '../../shared/errors'

@@ -6,8 +6,8 @@
  * Invariant: a statement changes only rows that it names, and only while they meet the condition that it is given.
  */
 import type { ObjectLiteral } from 'typeorm'
+import type { RowFacts } from '../../database/dialect/row-facts'
 import type { Engine, Parameter, Reader, Row, Statement, Tx } from '../../database/engine'
-import type { RowFacts } from '../../database/row-facts'
 import type { Table } from '../../database/user-tables/table'
 import type { TableColumn } from '../../database/user-tables/table-parts'
 import { RecentnError } from '../../shared/errors'

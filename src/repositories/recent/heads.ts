@@ -15,9 +15,9 @@ import {
   type StatementAnswer,
   type Tx,
 } from '../../database/engine'
-import { heldElsewhere } from '../../database/held'
 import type { Tables } from '../../database/tables'
 import { chunksOf } from '../chunks'
+import { heldElsewhere } from '../held'
 import { markSql, type Writer } from '../writers'
 import { epochOf, type PolicyCache, type PolicySet } from './policies'
 import { type Head, headOf, headText, headValues, WRITTEN_COLUMNS } from './rows'

@@ -1,5 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm'
-import { locationOf } from '../../../src/database/location'
+import { locationOf } from '../../../src/database/opening/location'
 import { attachStore, openStore } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, refusal, userSource } from '../context'

@@ -1,7 +1,7 @@
 /** The locks of a send: its queue (shared), its dedup ids, message groups with places, and the urgencies of ready messages. */
 import { type Parameter, placeholders, type Reader, type Row } from '../../../database/engine'
-import { heldElsewhere, skippingShared } from '../../../database/held'
 import { chunksOf, groupedBy } from '../../chunks'
+import { heldElsewhere, skippingShared } from '../../held'
 import { headColumns, headOf, isLimited, type QueueHead } from '../heads'
 import { type MessageToSend, type SendRequest, urgencyOf } from '../rows'
 

@@ -1,6 +1,6 @@
 /** Errors which say that something has not been run. Owns the set of those of statements that others were to follow. */
-import { RecentnError } from '../shared/errors'
-import { USE_WITHIN } from './inside'
+import { RecentnError } from '../../shared/errors'
+import { USE_WITHIN } from '../inside'
 
 const earlier = new WeakSet<object>()
 

@@ -10,13 +10,13 @@
  * all connections, where there are five or more: a part is for reads.
  */
 import type { DataSource } from 'typeorm'
-import { clearTimeout, performance, setTimeout } from '../shared/platform'
-import type { HeldConnection, Opened } from './connection'
+import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import type { HeldConnection, Opened } from '../connection'
+import { driverError, type Engine } from '../engine'
+import { forgetLimit, isOverLimit, whenSilent } from '../mysql/statement-limit'
+import { dropLost } from '../transaction-guard'
 import { connectionState, poolSizeOf } from './connection-use'
-import { driverError, type Engine } from './engine'
-import { forgetLimit, isOverLimit, whenSilent } from './mysql/statement-limit'
 import { NoConnection, noneFree } from './not-run'
-import { dropLost } from './transaction-guard'
 
 export const DEFAULT_CONNECTION_TIMEOUT_SECONDS = 10
 

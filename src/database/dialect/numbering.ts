@@ -1,5 +1,5 @@
 /** What the engines have in common where rows get consecutive numbers. */
-import type { Numbering, Statement } from './engine'
+import type { Numbering, Statement } from '../engine'
 
 /** SELECT of the keys of the rows that are to be numbered, with their places, and the condition that joins them to the table. */
 export function chosenFree(

@@ -1,8 +1,8 @@
 /** Describes where the data of a DataSource is, without user and password. */
 import type { DataSourceOptions } from 'typeorm'
 import { DriverUtils } from 'typeorm/driver/DriverUtils'
+import type { ServerHost } from '../mysql/server-hosts'
 import type { MysqlOptions } from './connect'
-import type { ServerHost } from './mysql/server-hosts'
 
 interface Server {
   host?: string

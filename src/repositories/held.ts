@@ -1,5 +1,5 @@
 /** Which rows other transactions hold. Group commit asks, to set aside only the calls that need them. */
-import type { Engine, Reader, Row, Statement } from './engine'
+import type { Engine, Reader, Row, Statement } from '../database/engine'
 
 /** For the next statement alone: what others have not committed is seen. */
 const READ_UNCOMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED'

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { RecentnError } from '../shared/errors'
+import { RecentnError } from '../../shared/errors'
 
 const MISSING = 'a sqlite: URL needs the SQLite driver: npm install recentn better-sqlite3'
 const COMPILING =

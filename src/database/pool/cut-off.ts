@@ -1,8 +1,8 @@
 /** Commits that were cut off, whose outcome has to be found out. */
-import { RecentnError } from '../shared/errors'
-import { performance, setTimeout } from '../shared/platform'
-import type { AfterCommit } from './after-commit'
-import type { Engine } from './engine'
+import { RecentnError } from '../../shared/errors'
+import { performance, setTimeout } from '../../shared/platform'
+import type { AfterCommit } from '../after-commit'
+import type { Engine } from '../engine'
 import { NoConnection } from './not-run'
 
 /**
