@@ -57,8 +57,7 @@ const PLAIN_HABITS = [
 /** Tests of other rooms follow. */
 const TESTS = /^test\/(?!adapters|bench|browser|database|engines)/
 
-const PLAIN_ROOMS =
-  /\.md$|^scripts\/|^src\/(?:cli|client|entities|fields|kit|repositories\/(?!recent)|shared|store|testing)\/|^src\/http\/(?!openapi|output)|^src\/(?:cli|main)\.ts$/
+const PLAIN_ROOMS = /\.md$|^scripts\/|^src\//
 
 const MOST_WORDS = 30
 const FENCE = /^\s*(```|~~~)/

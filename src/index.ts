@@ -1,4 +1,4 @@
-/** The public surface of recentn: what an app calls, and the types of its own signatures. */
+/** The public surface of recentn: what an app calls, and the types of its signatures. */
 export type { Access, AccessFunction } from './http/access'
 export { createDashboard } from './http/dashboard'
 export { createMetrics, type Metrics } from './http/metrics/metrics'

@@ -45,7 +45,7 @@ function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Cons
   const path = { feed: feed.feed, consumer: name }
   const moveTo = async (to: bigint) => {
     const moved = await ask(operations.moveCursor, { path, body: { cursor: to, force: to < cursor } })
-    return `${name} goes on after ${moved.cursor}.`
+    return `${name} continues after ${moved.cursor}.`
   }
   const drop = async () => {
     await ask(operations.dropCursor, { path })
@@ -70,7 +70,7 @@ function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Cons
             <Ask title="Skip to the newest?" action="Skip" isDanger={lag > 0} {...asking}>
               <p>
                 <Name>{name}</Name> skips {lag === 0 ? 'nothing' : `up to ${counted(lag, 'change')}`} that it has not
-                read, and goes on after {String(feed.lastSyncId)}.
+                read, and continues after {String(feed.lastSyncId)}.
               </p>
             </Ask>
           )}

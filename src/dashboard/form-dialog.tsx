@@ -112,7 +112,7 @@ export function FormDialog<T extends { tag: string }>(props: FormDialogProps<T>)
         fields.map(({ name }) => [name, typed[name] === was[name] ? now[name] : typed[name]]),
       ) as Typed,
     )
-    const detail = `Somebody else has changed these settings meanwhile: ${differences(fields, was, now)}. Nothing was saved.`
+    const detail = `Another user has changed these settings: ${differences(fields, was, now)}. Nothing was saved.`
     throw new RecentnError('settings_changed', detail, { status: 412 })
   }
   const submit = async () => {

@@ -56,7 +56,7 @@ export function GroupPage({ group }: { group: string }) {
       {settings.error?.status === 404 && (
         <p class="empty panel">
           {wasThere.current
-            ? 'This group has been deleted meanwhile. The next append makes a new one.'
+            ? 'Another user has deleted this group. The next append makes a new one.'
             : 'There is no such group yet. The first append makes it.'}
         </p>
       )}
@@ -93,7 +93,7 @@ function Connection({ view: { state }, live }: LiveProps) {
   )
 }
 
-/** Somebody reads: an item is open, or the page is scrolled. */
+/** The page is being read: an item is open, or the page is scrolled. */
 function useReading(section: { current: HTMLElement | null }): boolean {
   const [isReading, setReading] = useState(false)
   useEffect(() => {
@@ -102,7 +102,7 @@ function useReading(section: { current: HTMLElement | null }): boolean {
       setReading(top < 0 || section.current?.querySelector('details[open]') != null)
     }
     addEventListener('scroll', look, { passive: true })
-    // An item that is opened tells it to nobody above it.
+    // An item that is opened tells it to no element above it.
     addEventListener('toggle', look, { capture: true })
     return () => {
       removeEventListener('scroll', look)
@@ -140,7 +140,7 @@ function LastItems({ view: { recent, arrived }, live }: LiveProps) {
           <button type="button" onClick={release}>
             {newer > 0 ? `${newer} new` : 'Show the items of now'}
           </button>
-          {gone > 0 && <span class="muted">{counted(gone, 'item')} below left the group meanwhile.</span>}
+          {gone > 0 && <span class="muted">{counted(gone, 'item')} below have left the group.</span>}
         </div>
       )}
       <h2 id="items">

@@ -1,6 +1,6 @@
 /**
- * Work on many messages, in steps of which each is one request. It goes on while its page is left, for as long as the tab is
- * open, and whoever comes back finds how far it is.
+ * Work on many messages, in steps of which each is one request. It continues while its page is left, for as long as the tab is
+ * open, and the page says how far it is when it is opened again.
  */
 import { useEffect, useState } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'

@@ -31,7 +31,7 @@ export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
   const { data, error } = usePolled((signal) => load(queue, id, signal), '', EVERY_MS)
   const last = useRef<ShownMessage | null>(null)
   if (data !== null) last.current = data
-  // What somebody reads stays where it is when the message is settled.
+  // A page that is being read stays as it is when the message is settled.
   const isGone = error?.status === 404 && last.current !== null
   const shown = isGone ? last.current : data
   return (

@@ -146,11 +146,11 @@ export async function saving<T>(
   } catch (thrown) {
     if (!(thrown instanceof RecentnError) || thrown.code !== 'settings_changed') throw thrown
     const now = await look().catch((error) => {
-      if (error instanceof RecentnError && error.status === 404) throw changed('It has been deleted meanwhile.')
+      if (error instanceof RecentnError && error.status === 404) throw changed('Another user has deleted it.')
       throw error
     })
     onNow(now)
-    throw changed(`Somebody else has changed these settings meanwhile: ${differences(was, settingsOf(now))}.`)
+    throw changed(`Another user has changed these settings: ${differences(was, settingsOf(now))}.`)
   }
 }
 

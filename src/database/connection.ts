@@ -29,7 +29,7 @@ export interface HeldConnection extends Connection {
   /** TypeORM's, in the same transaction. Made when it is first asked for; from then on the user's statements run here, too. */
   readonly manager: EntityManager
   readonly isBegun: boolean
-  /** True while a transaction that was begun inside of ours is open. */
+  /** True while a transaction that was begun inside of this one is open. */
   readonly hasInner: boolean
   /** Follows the statements from now on, also those of the manager. */
   following: Following | null

@@ -162,7 +162,7 @@ export interface Engine extends NodeFacts {
   refusal(error: unknown): string | undefined
 }
 
-/** Runs statements outside of any transaction of ours. */
+/** Runs statements outside of all transactions of the store. */
 export interface Reader {
   readonly engine: Engine
   readonly tables: Tables
@@ -212,7 +212,7 @@ export interface Tx extends Statements {
 
 export interface WriteOptions {
   /**
-   * Finds out whether the commit arrived when the connection was lost during it. Runs in a transaction of its own, and
+   * Finds out whether the commit arrived when the connection was lost during it. Runs in its own transaction, and
    * must wait by a lock until the lost transaction has ended. Without it such a write is `outcome_unknown`.
    */
   arrived?: ((tx: Tx) => Promise<boolean>) | undefined
@@ -222,7 +222,7 @@ export interface WriteOptions {
   lockSeconds?: number | undefined
 }
 
-/** Runs a repository's statements: on a database with transactions of its own, or inside one open transaction. */
+/** Runs a repository's statements: on a database with its own transactions, or inside one open transaction. */
 export interface Session {
   readonly tables: Tables
   /** True inside an open transaction, which may see an old snapshot: what it reads must not be cached. */

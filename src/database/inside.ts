@@ -18,7 +18,7 @@ export const USE_WITHIN =
 /** What a call inside of the transaction needs to take part in it. The scope's owner is the source of its connection. */
 export type Joinable = CodeScope<{ readonly manager: EntityManager }>
 
-const WAITS_FOR_ITSELF = `An operation of the store was called inside an open transaction of its own database, where it could wait for itself: ${USE_WITHIN}`
+const WAITS_FOR_ITSELF = `An operation of the store was called inside an open transaction of the same database, where it could wait for itself: ${USE_WITHIN}`
 
 /** Throws `misuse` inside a transaction on this source: a DataSource, or the gate of a SQLite connection. */
 export function requireOutside(source: object, why = WAITS_FOR_ITSELF): void {

@@ -22,7 +22,7 @@ export function inTurn<T>(source: object, work: () => Promise<T>): Promise<T> {
   return mine
 }
 
-/** Runs the work of a transaction inside of this one: its operations have turns of their own. Waits for them, whatever comes of the work. */
+/** Runs the work of a transaction inside of this one: its operations have their own turns. Waits for them, whatever comes of the work. */
 export async function inTurnsOfItsOwn<T>(source: object, work: () => Promise<T>, ended: () => void): Promise<T> {
   const turns = {}
   try {

@@ -32,7 +32,7 @@ test('of a group', async () => {
   await second.getByLabel('Mode').selectOption('distinct')
   await save(second)
   const alert = second.getByRole('alert')
-  await alert.getByText('Somebody else has changed these settings meanwhile: capacity is 20 now (it was 10).').waitFor()
+  await alert.getByText('Another user has changed these settings: capacity is 20 now (it was 10).').waitFor()
   await alert.getByText('Nothing was saved.').waitFor()
   await picture(second, 'settings-changed')
   expect(await server.call('GET', 'groups/g%3A1')).toMatchObject({ own: { capacity: 20, ttlSeconds: 3600 } })
@@ -53,7 +53,7 @@ test('of a group that is deleted meanwhile', async () => {
   await dialogOf(page).waitFor()
   await server.call('DELETE', 'groups/g%3A2')
   await dialogOf(page).getByRole('button', { name: 'Save' }).click()
-  await page.getByText(/has been deleted meanwhile/).waitFor()
+  await page.getByText(/Another user has deleted/).waitFor()
   await expect(server.call('GET', 'groups/g%3A2')).rejects.toThrow('404')
 })
 
@@ -65,7 +65,7 @@ test('of a policy', async () => {
   await save(page)
   await page
     .getByText(
-      'Somebody else has changed these settings meanwhile: capacity is 12 now (it was 10), expiry is 1 min now (it was never).',
+      'Another user has changed these settings: capacity is 12 now (it was 10), expiry is 1 min now (it was never).',
     )
     .waitFor()
   expect(await server.call('GET', 'policies/p%3A')).toMatchObject({ capacity: 12, mode: 'history', ttlSeconds: 60 })

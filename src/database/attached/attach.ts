@@ -78,7 +78,7 @@ export interface AttachOptions {
 
 /**
  * recentn's access to a user's initialized DataSource. MySQL and MariaDB: through its pool. SQLite in a file: through
- * a connection of its own, with the same entities, so that the user's open transaction and ours never mix. SQLite in
+ * its own connection, with the same entities, so that the user's open transaction never mixes with the store's. SQLite in
  * memory: through the user's only connection, where the user's own transactions must go through the store's.
  */
 export async function attach(user: DataSource, given: AttachOptions = {}): Promise<Attached> {
@@ -168,7 +168,7 @@ function gateOf(user: DataSource): Gate {
   return gate
 }
 
-/** The user's options on a connection of ours. Integers come as the user's entities expect them. */
+/** The user's options on the store's own connection. Integers come as the user's entities expect them. */
 function ownConnectionOf({ driver }: DataSource, options: SqliteOptions): SqliteOptions {
   return {
     ...options,

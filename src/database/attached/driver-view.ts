@@ -1,11 +1,11 @@
 /**
- * Somebody else's object with other methods: how TypeORM gets a connection of a driver whose statements pass through ours. The
+ * A library's object with other methods: how TypeORM gets a connection of a driver whose statements pass through ours. The
  * object itself is left as it is.
  */
 
 const targets = new WeakMap<object, object>()
 
-/** The object with these methods in place of its own. The others run on the object itself. */
+/** The object with these methods in place of those it has. The others run on the object itself. */
 export function viewOf<Target extends object>(target: Target, methods: Record<string, unknown>): Target {
   const view = new Proxy(target, {
     get(_, key) {

@@ -32,7 +32,7 @@ interface RunnerParts {
   transactionDepth: number
 }
 
-/** A runner of ours (`gated-runner.ts`), which takes rows of parameters, and whose statements can be followed. */
+/** The store's runner (`gated-runner.ts`), which takes rows of parameters, and whose statements can be followed. */
 export interface FollowedRunner extends QueryRunner {
   readonly turns: { following: Following | null; readonly listeners: AfterCommit }
 }
@@ -43,7 +43,7 @@ export class RunnerConnection implements HeldConnection {
   readonly #runner: QueryRunner
   readonly #limitMs: number
   #following: Following | null = null
-  /** Statements of ours that have not reached the driver, once the user's pass there, too. */
+  /** The store's statements that have not reached the driver, once the user's pass there, too. */
   #ours: string[] | null = null
   /** How many of the user's are running. */
   #theirs = 0
@@ -105,7 +105,7 @@ export class RunnerConnection implements HeldConnection {
     const ours = this.#ours?.indexOf(sql) ?? -1
     if (ours >= 0) this.#ours?.splice(ours, 1)
     if (ours >= 0 || done === null) {
-      // How long a stream is read, nobody knows.
+      // A stream may be read for any time.
       if (ours < 0) this.#theirs++
       return connection.query(...given)
     }

@@ -15,7 +15,7 @@ import { BEGIN, Packets, type WaitingStatement } from './packets'
 
 const views = new WeakMap<object, MysqlConnection>()
 
-/** Our connection behind what a query runner works on; undefined where that is somebody else's. */
+/** Our connection behind what a query runner works on; undefined where that is another library's. */
 export function ownBehind(runner: QueryRunner): MysqlConnection | undefined {
   const { databaseConnection } = runner as { databaseConnection?: object }
   return databaseConnection && views.get(databaseConnection)
@@ -170,7 +170,7 @@ export class MysqlConnection implements HeldConnection {
       this.#send(oneStatement(this.#connection, sql, (values ?? []) as unknown[]), answered)
       return undefined
     }
-    // With options of its own, or prepared, it cannot go with others.
+    // With its own options, or prepared, it cannot go with others.
     const parameters = given.slice(0, -1)
     const last = (then: Done) => {
       run(...parameters, (error: unknown, answer: unknown, columns: unknown) => {

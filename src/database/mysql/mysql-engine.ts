@@ -151,7 +151,7 @@ const DEFINITION = /^\s*CREATE\b/i
 /** The user's statement with its values. Throws `invalid_input` for several: elsewhere the server refuses them, too. */
 export function oneStatement(connection: Connection, sql: string, parameters: unknown[]): string {
   if (sql.includes(';') && !DEFINITION.test(sql) && holdsSeparator(sql, MYSQL_SPELLING, true)) {
-    throw new RecentnError('invalid_input', 'A query takes one SQL statement: run each with a query of its own')
+    throw new RecentnError('invalid_input', 'A query takes one SQL statement: run each with its own query')
   }
   if (parameters.length === 0) return sql
   const text = connection.format(sql, parameters)

@@ -26,7 +26,7 @@ export class OwnPool {
   #pool: Pool | null = null
   #source: DataSource | null = null
 
-  /** `mysql2`: the driver. `asksAgain`: a refused password may be another one by now. */
+  /** `mysql2`: the driver. `asksAgain`: a refused password may have changed since. */
   constructor(
     private readonly mysql2: PoolMaker,
     private readonly asksAgain = false,

@@ -5,7 +5,7 @@
  *
  * Invariants: the server gets the statements in the order in which they were given, and runs none after the first one that
  * fails. After the failure of a statement that had waited, nothing is sent until a ROLLBACK: the statements that depended on it
- * would otherwise run without it. A packet holds statements of ours, which are ASCII with values written by
+ * would otherwise run without it. A packet holds the store's statements, which are ASCII with values written by
  * `mysql-engine.ts`, and at its end at most one of the user's, which cannot hold a second one.
  *
  * On a node of a Galera cluster (`isParted`) it holds one statement with an effect. If another node's change aborts the

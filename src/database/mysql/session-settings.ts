@@ -82,7 +82,7 @@ interface SessionLook {
   modes: string
   sent: string
   received: string
-  /** True if the session has a timestamp of its own, in place of the time. */
+  /** True if the session has its own timestamp, in place of the time. */
   fixed: number | string
   settings: string | null
   /** Of the server; the name also shows whether names of columns come as they are. */

@@ -4,7 +4,7 @@
  *
  * Invariants: a connection whose statement is over the limit is closed, never used again: its answer may still come. To the
  * caller it is a lost connection, so a commit is looked up. If the server has sent nothing on any connection of the pool since
- * that statement was first seen, it is silent: all connections are closed, so that no other call waits for a limit of its own. A
+ * that statement was first seen, it is silent: all connections are closed, so that no other call waits for its own limit. A
  * server that sends anything, such as the error of a lock wait, loses only the connection of the slow statement.
  */
 import type { QueryRunner } from 'typeorm'
@@ -83,7 +83,7 @@ export function whenSilent(pool: object, listener: () => void): void {
   received.get(pool)?.onSilence.push(listener)
 }
 
-/** A connection without a statement would report the error to nobody. */
+/** A connection without a statement would report the error to no caller. */
 function closeWith(connection: LimitedConnection, error: Error): void {
   if (connection._command) {
     connection.stream.destroy(error)

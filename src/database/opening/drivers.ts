@@ -28,7 +28,7 @@ export function mayAbort(place: string): boolean {
     const folder = path.dirname(require.resolve(`${place}/package.json`))
     return readFileSync(path.join(folder, 'build', 'Release', 'better_sqlite3.node')).includes(FATAL_CALL)
   } catch {
-    return false // compiled for somebody else's Node, or elsewhere
+    return false // compiled for another Node, or elsewhere
   }
 }
 

@@ -23,7 +23,7 @@ export const DEFAULT_CONNECTION_TIMEOUT_SECONDS = 10
 /** The part of the connections, a fifth, that is left for reads: what keeps all writes waiting (FLUSH TABLES WITH READ LOCK) stops no reads. */
 const READ_SHARE = 5
 
-/** How long calls wait for a new connection while the server is silent. The attempt goes on, for a later call. */
+/** How long calls wait for a new connection while the server is silent. The attempt continues, for a later call. */
 const SILENT_MS = 300
 
 interface WaitingTurn {
@@ -199,7 +199,7 @@ export class BoundedPool {
     if (driverError(error).code === 'ETIMEDOUT' && !isOverLimit(error)) this.#fallSilent()
   }
 
-  /** Nobody waits for long until the server answers. */
+  /** No call waits for long until the server answers. */
   #fallSilent(): void {
     if (this.#silentSince !== null) return
     this.#silentSince = performance.now()
@@ -226,7 +226,7 @@ export class BoundedPool {
         request.caller.given(connection)
         return
       }
-      // Nobody waits for it any more.
+      // No call waits for it any more.
       this.#abandoned.delete(request)
       connection.release()?.catch(() => {})
     })

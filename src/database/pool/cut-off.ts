@@ -44,7 +44,7 @@ export function isRefusedCommit(engine: Engine, error: unknown): boolean {
   return ['lost', 'conflict'].includes(engine.failure(error)) && !engine.leavesDoubt(error)
 }
 
-/** How long a call goes on while its database is away, from the beginning of the call. */
+/** How long a call continues while its database is away, from the beginning of the call. */
 export const AWAY_MS = 5000
 /** Also a call whose statement has used up that time looks for its outcome. */
 const LEAST_LOOK_MS = 500

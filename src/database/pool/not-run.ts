@@ -23,6 +23,6 @@ export class NoConnection extends RecentnError {}
 
 /** The error for `what` not becoming free within `timeoutMs`. */
 export function noneFree(what: string, timeoutMs: number): NoConnection {
-  const detail = `${what} within ${timeoutMs / 1000} s (connectionTimeoutSeconds). If a transaction of your own is open, the call may wait for it to end: ${USE_WITHIN}`
+  const detail = `${what} within ${timeoutMs / 1000} s (connectionTimeoutSeconds). If your own transaction is open, the call may wait for it to end: ${USE_WITHIN}`
   return new NoConnection('overloaded', detail, { retryAfterSeconds: 1 })
 }

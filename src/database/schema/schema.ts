@@ -55,7 +55,7 @@ function renamed(target: Entity, prefix: string): EntitySchema {
   })
 }
 
-/** The table names by the entities of a DataSource; those of the default prefix if it has none of ours. */
+/** The table names by the entities of a DataSource; those of the default prefix if it has none of recentn's. */
 export function tablesIn(source: DataSource): Tables {
   if (!source.hasMetadata(RecentnSchema)) return tablesOf()
   return tablesOf(source.getMetadata(RecentnSchema).tableName.slice(0, -'schema'.length))

@@ -67,7 +67,7 @@ export class Gate {
   }
 
   /**
-   * Lets timers and sockets have their turn. better-sqlite3 answers at once, so callers that go on with the next
+   * Lets timers and sockets have their turn. better-sqlite3 answers at once, so callers that send the next
    * statement immediately would block the event loop for ever.
    */
   async #breathe(): Promise<void> {

@@ -2,7 +2,7 @@
  * Query runners of TypeORM's on our SQLite connection: for the manager of our transactions, and for callers that use the DataSource.
  *
  * TypeORM gives every caller of a SQLite DataSource the same query runner, so that two transactions nest into each other and a
- * plain write made meanwhile vanishes with another's rollback. Here every caller gets a runner of its own, with a
+ * plain write made during a transaction vanishes with another's rollback. Here every caller gets its own runner, with a
  * `SqliteConnection` in which its statements have their turn.
  */
 import { type DataSource, QueryFailedError, type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm'
@@ -30,7 +30,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements FollowedRunne
     return this.turns.turn(sql, () => this.#run(sql, parameters, structured))
   }
 
-  /** True where somebody listens to the events of TypeORM's runner, or asked it for more than statements. */
+  /** True where a subscriber listens to the events of TypeORM's runner, or asked it for more than statements. */
   get #isFollowed(): boolean {
     const { subscribers, options } = this.connection
     const isHeard = subscribers.some((one) => one !== TRANSACTION_ENDS)
@@ -39,7 +39,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements FollowedRunne
 
   /**
    * Runs a statement, without the promises and events of TypeORM's runner, which cost more than a short statement. Where
-   * somebody follows them, TypeORM's runner does the work.
+   * a subscriber follows them, TypeORM's runner does the work.
    */
   #run(sql: string, parameters: unknown[] | RowParameters = [], structured = false): unknown {
     const { logger } = this.connection

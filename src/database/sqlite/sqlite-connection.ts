@@ -83,7 +83,7 @@ export class SqliteConnection implements HeldConnection {
     return this.#listeners
   }
 
-  /** Runs a statement by `run`: in the transaction at once, or in a turn of its own. */
+  /** Runs a statement by `run`: in the transaction at once, or in its own turn. */
   turn<Answer>(sql: string, run: () => Answer | Promise<Answer>): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#pass(sql, run, (error, answer) => (error === null ? resolve(answer as Answer) : reject(error)))
@@ -124,7 +124,7 @@ export class SqliteConnection implements HeldConnection {
 
   async #alone<Answer>(sql: string, run: () => Answer | Promise<Answer>): Promise<Answer> {
     let leave = await this.gate.enter(this.#timeoutMs, READS.test(sql))
-    // The transaction that the read has passed may have begun meanwhile.
+    // The transaction that the read has passed may have begun since.
     if (leave === PASSED && this.#file.inTransaction) leave = await this.gate.enter(this.#timeoutMs)
     this.#hasPassed = leave === PASSED
     try {

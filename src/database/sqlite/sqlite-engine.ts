@@ -87,7 +87,7 @@ export const sqliteEngine: Engine = {
   numberAtOnce: null,
   idStride: '1',
   returnsIds: false,
-  // SQLite returns the last id, and nobody else inserts meanwhile.
+  // SQLite returns the last id, and no other statement inserts before it is read.
   firstId: (insertId, rows) => insertId - BigInt(rows - 1),
   bound: (sql, parameters) => [sql, parameters],
   list: (some) => ({ sql: placeholders(some.length), parameters: [...some] }),

@@ -1,7 +1,7 @@
 /**
  * Notices that the file of an open SQLite connection, or the `-wal` or `-shm` beside it, was deleted or replaced, and before
  * a file is opened, that its `-wal` is of another file. SQLite itself does not: it goes on to acknowledge commits to a file
- * that nobody will find again, and applies any `-wal`, which damages the file.
+ * that no process will find again, and applies any `-wal`, which damages the file.
  *
  * Invariant: at most a second passes between the last look at the files and a statement. There is no timer: an idle
  * connection looks at nothing.

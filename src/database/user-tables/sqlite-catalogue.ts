@@ -109,13 +109,13 @@ async function sqliteKind(reader: Reader, table: string, schema: string | undefi
   }
 }
 
-/** The store reads on a connection of its own, to which no other database is attached. */
+/** The store reads on its own connection, to which no other database is attached. */
 async function mustBeAttached(reader: Reader, schema: string): Promise<void> {
   const found = await reader.rows('SELECT 1 FROM pragma_database_list WHERE name = ? COLLATE NOCASE', [schema])
   if (found.length > 0) return
   throw new RecentnError(
     'invalid_input',
-    `There is no database ${schema}: a store can use the tables of its own file, not those of attached databases`,
+    `There is no database ${schema}: a store can use the tables in its file, not those of attached databases`,
   )
 }
 

@@ -87,7 +87,7 @@ const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
   description:
-    'The `ETag` of the settings as they were read, or `*`. If they have another one by now, or do not exist, nothing is ' +
+    'The `ETag` of the settings as they were read, or `*`. If they have another one now, or do not exist, nothing is ' +
     'changed, and the answer is 412 with the code `settings_changed`.',
   schema: { type: 'string' },
 }
@@ -119,7 +119,7 @@ function parameterObjects(parameters: Parameters, place: 'path' | 'query'): Json
 
 /**
  * An optional parameter without a default has its example in the schema: viewers of the document fill in the `example` of a
- * parameter, and a cursor or filter that nobody asked for would hide items.
+ * parameter, and a cursor or filter that no caller asked for would hide items.
  */
 function described({ description, required, schema, example }: RequestParameter<unknown>): Json {
   const isPrefilled = required || schema.default !== undefined

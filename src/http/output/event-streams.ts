@@ -96,7 +96,7 @@ async function stream(
   response.on('drain', wake)
   signal.addEventListener('abort', wake)
   const heart = setInterval(() => {
-    // A client with unread events needs no heartbeat. Nobody waits for the drain here: `write` does, and there is one
+    // A client with unread events needs no heartbeat. No code waits for the drain here: `write` does, and there is one
     // `goOn`.
     if (response.writableNeedDrain) return
     response.write(HEARTBEAT)

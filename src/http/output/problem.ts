@@ -10,7 +10,7 @@ type Headers = Record<string, string>
 /** Anything that was thrown, as an error with a code: `internal` if it has none. */
 export function toRecentnError(error: unknown): RecentnError {
   if (error instanceof RecentnError) return error
-  // A second copy of this package in the same process throws a class of its own.
+  // A second copy of this package in the same process throws its own class.
   if (error instanceof Error && error.name === 'RecentnError' && Object.hasOwn(ERRORS, (error as RecentnError).code)) {
     const { code, faults, status, retryAfterSeconds } = error as RecentnError
     return new RecentnError(code, error.message, { faults, status, retryAfterSeconds, cause: error })

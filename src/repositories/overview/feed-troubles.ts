@@ -1,4 +1,4 @@
-/** What is wrong with feeds: entries that nobody publishes, and consumers that are behind. */
+/** Troubles of feeds: entries that no process publishes, and consumers that are behind. */
 import type { Reader } from '../../database/engine'
 import { FEED } from '../feeds/heads'
 import type { FoundTrouble } from './queue-troubles'

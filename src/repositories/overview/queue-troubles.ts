@@ -5,7 +5,7 @@ import { chunksOf, groupedBy } from '../chunks'
 import type { Letters } from '../queues/dead/deaths'
 import { MAX_IDS, STATE } from '../queues/rows'
 
-/** Ready for longer than this, with no message in flight: probably nobody receives. */
+/** Ready for longer than this, with no message in flight: probably no process receives. */
 const UNRECEIVED_MS = 60_000
 const LATE_MS = 300_000
 /** A worker that needs longer extends its claim, and is named all the same. */
@@ -123,7 +123,7 @@ function ownTroubles(
   if (dead !== undefined && dead.messages > deadAgain) {
     found.push({ kind: 'dead', name, count: dead.messages - deadAgain, sinceMs: dead.firstMajor })
   }
-  // Nobody waits for dead letters.
+  // Dead letters need no receiver.
   if (isDeadLetterQueue) return found
   if (paused) {
     const waiting = [ready, blocked].filter((state) => state !== undefined)

@@ -100,8 +100,8 @@ function otherPurpose({ tables }: Session, name: string, has: string, wanted: st
   const sets = isReset ? 'purpose = NULL, cursor_value = NULL' : 'purpose = NULL'
   const detail =
     `the poll ${name} is there for another purpose, ${has}, and this one would be ${wanted}: they would share claims and ` +
-    'remembered rows. Give this one a name of its own; or, if it is the same poller and was changed, and the consequences ' +
-    `are understood${isReset ? ' (rows that its cursor has passed are handled again)' : ''}, let it go on: ` +
+    'remembered rows. Give this one its own name; or, if it is the same poller and was changed, and the consequences ' +
+    `are understood${isReset ? ' (rows that its cursor has passed are handled again)' : ''}, let it continue: ` +
     `UPDATE ${tables.polls} SET ${sets} WHERE poll = '${name.replaceAll("'", "''")}'`
   return invalidInput([{ pointer: '/name', detail }])
 }

@@ -13,7 +13,7 @@ import type { GroupMemory } from './memory'
 import { applyPolicies, setForgetting } from './reslot'
 import type { Head } from './rows'
 
-/** Items of one transaction: few enough that nobody waits long for the locks. */
+/** Items of one transaction: few enough that no call waits long for the locks. */
 const ERASED_AT_ONCE = 500
 /** Items that one statement finds. */
 const FOUND_AT_ONCE = 4 * ERASED_AT_ONCE

@@ -96,7 +96,7 @@ export async function updateGroup(
   return settle(tx, policies, locked, { ...locked.head.own, ...own }, false)
 }
 
-/** Gives a locked group these settings of its own. */
+/** Gives a locked group these settings as its own. */
 async function settle(
   tx: Tx,
   policies: PolicyCache,

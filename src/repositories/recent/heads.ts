@@ -132,7 +132,7 @@ export async function lockOrCreateHeads(
   const missing = names.filter((name) => !locked.heads.has(name)).sort(compareNames)
   const created = new Set<string>()
   if (missing.length === 0) return { ...locked, created }
-  // If another transaction has created one meanwhile, the update changes nothing, and takes the lock.
+  // If another transaction has created one since, the update changes nothing, and takes the lock.
   await saveHeads(
     tx,
     missing.map((group) => newHead(group, locked.nowMs)),

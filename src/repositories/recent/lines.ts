@@ -17,7 +17,7 @@ export interface ItemLine {
   text: string
   /** The offset of the fields that are not decoded at first. */
   rest: number
-  /** All fields but the payload; null until somebody has asked for them. */
+  /** All fields but the payload; null until a caller has asked for them. */
   decoded: Decoded | null
   /** The payload of an item that is remembered and was shown; callers get copies. */
   value: unknown

@@ -1,6 +1,6 @@
 /**
  * What a change of settings would remove, counted without changing anything: of one group, or of all that a policy is for.
- * It locks nothing; a group that changes meanwhile is counted as it was read.
+ * It locks nothing; a group that changes during the count is counted as it was read.
  */
 import { placeholders, type Reader, type Session } from '../../database/engine'
 import { LOSSES } from '../../fields/answers-groups'

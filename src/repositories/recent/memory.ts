@@ -11,7 +11,7 @@ import { Windows } from './windows'
 /** Woken when groups have changed, once the change is committed. */
 export interface GroupListeners {
   wake(groups: Iterable<string>): void
-  /** Groups have changed, and nobody knows which. */
+  /** Groups have changed, and it is not known which. */
   wakeAll(): void
 }
 
@@ -37,7 +37,7 @@ export class GroupMemory {
 
   /**
    * The database may be an older copy of itself now, whose next versions have been given before. What is under way remembers in
-   * the windows from before, which nobody reads any more.
+   * the windows from before, which no call reads any more.
    */
   forgetWindows(): void {
     this.#store.#windows = new Windows(this.windows.maxBytes)

@@ -67,7 +67,7 @@ export class PolicySet {
     return new PolicySet(this.epoch, policy === null ? others : [...others, policy], this.defaultCapacity)
   }
 
-  /** The policy that a group follows where it has no setting of its own; null where none matches. */
+  /** The policy that a group follows where it has no own setting; null where none matches. */
   prefixOf(group: string): string | null {
     return this.#match(group)?.prefix ?? null
   }
@@ -86,7 +86,7 @@ export class PolicySet {
 export class PolicyCache {
   #set: PolicySet | null = null
   #readAt = Number.NEGATIVE_INFINITY
-  /** The read that is in flight: callers that need the policies meanwhile share it. */
+  /** The read that is in flight: callers that need the policies before it ends share it. */
   #reading: Promise<PolicySet> | null = null
   #forgets = 0
   readonly #inTransaction: boolean
@@ -131,14 +131,14 @@ export class PolicyCache {
     return reading
   }
 
-  /** The policies of the moment, which nobody changes until the transaction ends. */
+  /** The policies of the moment, which no process changes until the transaction ends. */
   locked(tx: Tx): Promise<PolicySet> {
     return this.#read(tx, tx.engine.forShare)
   }
 
   /**
    * The same for a transaction that has just read this epoch. Where the policies of it are known, and statements go together,
-   * the lock is taken with the next statement that is awaited, or the commit, which fails if the epoch has changed meanwhile.
+   * the lock is taken with the next statement that is awaited, or the commit, which fails if the epoch has changed since.
    */
   async lockedAt(tx: Tx, epoch: bigint): Promise<PolicySet> {
     const known = this.#latest

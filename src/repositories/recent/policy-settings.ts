@@ -119,7 +119,7 @@ async function dropPolicy(tx: Tx, prefix: string): Promise<boolean> {
   return deleted > 0
 }
 
-/** The sweeper will update the expiry of this prefix's groups, also of those that nobody writes to any more. */
+/** The sweeper will update the expiry of this prefix's groups, also of those that no process writes to any more. */
 async function beginRollout(tx: Tx, prefix: string): Promise<void> {
   const [row] = await tx.rows(`${selectEpoch(tx)}${tx.engine.forUpdate}`)
   const columns = ['prefix', 'epoch', 'after_key']

@@ -75,7 +75,7 @@ function mayShow(
   return isWhole || (before === undefined && exclude.length === 0 && lines.length > limit)
 }
 
-/** Finds heads by their primary key, items by the whole of theirs or its prefix. Only the numbers of slots are a temporary table. */
+/** Finds heads by their primary key, items by their whole primary key or its prefix. Only the numbers of slots are a temporary table. */
 export function quickSelect(
   { engine, tables, now }: ReadFacts,
   { slots, newest, payloads }: Omit<QuickPlan, 'known'>,
@@ -170,7 +170,7 @@ export async function readQuickly(
   })
 }
 
-/** Remembers what the statement has read of groups, and forgets what it has shown to be another's by now. */
+/** Remembers what the statement has read of groups, and forgets what it has shown to have changed. */
 function learn(windows: Windows, { slots, payloads, known }: QuickPlan, { heads, items }: Snapshot): void {
   for (const [group, read] of slots) {
     const head = heads.get(group)

@@ -53,7 +53,7 @@ async function readThoroughly(
 ): Promise<(Recent | null)[]> {
   const distinct = [...new Map(requests.map((request) => [request.group, request])).values()]
   const readBy = new Map(distinct.map(({ group }) => [group, layouts.of(group)?.settings ?? null]))
-  // Ends when nobody has changed the settings since the statement before.
+  // Ends when no process has changed the settings since the statement before.
   for (;;) {
     const { sql, parameters } = thoroughSelect(reader, distinct, readBy)
     const rows = await reader.rows(sql, parameters)

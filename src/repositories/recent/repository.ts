@@ -35,7 +35,7 @@ export class RecentRepository implements Recent.Groups {
   readonly policies: Recent.Policies
 
   /**
-   * On a DataSource each call is a transaction of its own; on an EntityManager it is part of that manager's. Without a
+   * On a DataSource each call is its own transaction; on an EntityManager it is part of that manager's. Without a
    * `runner` each operation runs by itself.
    */
   constructor(source: DataSource | EntityManager | Session, memory = new GroupMemory(), runner?: Runner<GroupMemory>) {

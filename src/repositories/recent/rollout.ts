@@ -3,8 +3,8 @@
  * finds them. Owns recentn_policy_rollouts.
  *
  * Invariant: a rollout remains until each group whose name begins with its prefix has been updated, by its policies or
- * newer ones, or has a rollout of its own, whose prefix is the whole name. A group that another transaction has locked gets
- * one of its own, so that a rollout waits for nobody. A transaction locks heads first, the rollout's row last. Several
+ * newer ones, or has its own rollout, whose prefix is the whole name. A group that another transaction has locked gets
+ * its own rollout, so that a rollout waits for no lock. A transaction locks heads first, the rollout's row last. Several
  * processes may do it at once: updating a head twice changes nothing.
  */
 import type { Session, Tx } from '../../database/engine'
@@ -108,7 +108,7 @@ async function beginAgain(tx: Tx, names: readonly string[], epoch: bigint): Prom
   await tx.later(sql, parameters)
 }
 
-/** Does nothing if the policy has changed again meanwhile, because then the rollout has begun again. */
+/** Does nothing if the policy has changed again, because then the rollout has begun again. */
 async function advance(tx: Tx, { prefix, epoch }: Rollout, after: string | null): Promise<void> {
   const which = 'WHERE prefix = ? AND epoch = ?'
   if (after === null) await tx.run(`DELETE FROM ${tx.tables.policyRollouts} ${which}`, [prefix, epoch])

@@ -19,7 +19,7 @@ export interface Window extends State {
   hasPayloads: boolean
 }
 
-/** What another process has changed meanwhile: it is remembered again when two reads in a row have found the same state. */
+/** A group that another process has changed: it is remembered again when two reads in a row have found the same state. */
 interface Unsure extends State {
   lines: null
 }

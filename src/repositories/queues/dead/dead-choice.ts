@@ -7,7 +7,7 @@ import { errorKind } from './error-kind'
 /** Delayed ones come first: time makes them ready, and a walk that began with the ready ones would miss those. */
 const LETTER_STATES = [STATE.delayed, STATE.blocked, STATE.ready, STATE.dead]
 const IS_LETTER = ' AND source_queue_id IS NOT NULL'
-/** SQL: a dead message, or a dead letter that nobody has received. */
+/** SQL: a dead message, or a dead letter that no process has received. */
 export const IS_DEAD = `(state = ${STATE.dead} OR (source_queue_id IS NOT NULL AND state IN (${LETTER_STATES.join(', ')})))`
 
 /** The ranges of the claims index that dead letters are in, and that of the queue's own dead. */

@@ -20,7 +20,7 @@ export type DeadWork = (tx: Tx, held: ReadHead, rows: readonly LockedRow[]) => P
 
 /**
  * Does the work with the chosen dead messages, in the order of the claims. Resolves to the sum of what the work resolved to.
- * Messages that die while this goes on are left.
+ * Messages that die during the call are left.
  */
 export async function withDead(
   session: Session,
