@@ -45,7 +45,7 @@ const HABITS = [
 /** The same for pages and tests: comments in `src` still have it. */
 const PAGE_HABITS = [[/^(- |\d+\. |\| )?(\*\*)?What (?!.*\?)|[.:] What (?!.*\?)/, 'the thing by its name']]
 
-/** The same for pages, and for the rooms of `PLAIN_ROOMS`, whose comments have none of it. */
+/** The same for pages, tests and sources; examples still have it. */
 const PLAIN_HABITS = [
   [/\b(of (yours|theirs|its own|their own|your own|ours))\b/i, '"your", "their", "its own" before the noun'],
   [/\bmeanwhile\b/i, '"at the same time", "until then"'],
@@ -54,10 +54,7 @@ const PLAIN_HABITS = [
   [/\b(somebody|nobody)\b/i, 'the actor: a caller, a process, no process'],
 ]
 
-/** Tests of other rooms follow. */
-const TESTS = /^test\/(?!adapters|bench|browser|database|engines)/
-
-const PLAIN_ROOMS = /\.md$|^scripts\/|^src\//
+const TESTS = /^(?:test|bench)\//
 
 const MOST_WORDS = 30
 const FENCE = /^\s*(```|~~~)/
@@ -153,13 +150,12 @@ const files =
       )
         .split('\n')
         .filter((file) => /\.(ts|tsx|mjs|cjs|md)$/.test(file) && !/generated|^scripts\/prose/.test(file))
-        .filter((file) => TESTS.test(file) || !file.startsWith('test/'))
 
 let found = 0
 for (const file of files) {
   const isPage = file.endsWith('.md')
   const isTest = TESTS.test(file)
-  const isPlain = isTest || PLAIN_ROOMS.test(file)
+  const isPlain = isTest || /\.md$|^scripts\/|^src\//.test(file)
   const habits = [...HABITS, ...(isPage || isTest ? PAGE_HABITS : []), ...(isPlain ? PLAIN_HABITS : [])]
   for (const [line, text] of proseOf(file)) {
     const plain = text.replace(/`[^`]*`/g, 'x')

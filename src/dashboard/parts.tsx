@@ -217,7 +217,7 @@ export function Ask({ title, children, action, isDanger, isReady = true, mustTyp
         {mustType !== undefined && (
           <label class="field">
             <span>
-              Type <Name>{mustType}</Name> to go on
+              Type <Name>{mustType}</Name> to confirm
             </span>
             <input {...textInput(text, setText)} />
           </label>

@@ -54,7 +54,7 @@ test('a new tab has the key of another one, until all are closed', async () => {
   const other = await page.context().newPage()
   await other.goto(`${server.url}/#/queues`)
   await other.getByRole('row', { name: /shop:mail/ }).waitFor()
-  // What one tab forgets, the other one keeps, and does not give back.
+  // A key that one tab forgets, the other one keeps, and does not give back.
   await other.getByRole('link', { name: /^rk_/ }).click()
   await other.getByRole('button', { name: 'Forget it' }).click()
   await other.getByText('No key is used.').waitFor()
@@ -107,7 +107,7 @@ test('a key with a prefix sees what begins with it', async () => {
 async function changingButtons(page: Page): Promise<[string | null, boolean][]> {
   const found = await page
     .getByRole('main')
-    // The live view of a group has a Pause of its own, which changes nothing.
+    // The live view of a group has its own Pause, which changes nothing.
     .locator('section, .actions')
     .getByRole('button', { name: /^(Pause|Resume|Redrive …|Purge …|Remove …|Delete …|Change settings|New policy)$/ })
     .all()

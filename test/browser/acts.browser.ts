@@ -1,4 +1,4 @@
-/** What an operator does by the buttons of the dashboard, and in how many clicks: each act is one that REST has too. */
+/** The acts of an operator by the buttons of the dashboard, and their clicks: each act is one that REST has too. */
 import type { Page } from 'playwright-core'
 import { openPage } from './support/browser'
 import { type Server, startWithFile } from './support/server'
@@ -60,7 +60,7 @@ describe('queues', () => {
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.getByText('Receives is 4 now (it was 3). Nothing was saved.').waitFor()
     expect(await server.call('GET', 'queues/h-set')).toMatchObject({ visibilityTimeoutSeconds: 30 })
-    // What was typed is still there, and what another user has changed is shown.
+    // The typed text is still there, and the change of another user is shown.
     expect(await dialog.getByLabel('Lease in seconds').inputValue()).toBe('77')
     expect(await dialog.getByLabel('Receives').inputValue()).toBe('4')
     await dialog.getByRole('button', { name: 'Save' }).click()
@@ -95,7 +95,7 @@ describe('queues', () => {
     await page.getByRole('link', { name: 'Ready 3' }).waitFor()
     await page.getByRole('button', { name: 'Delete …' }).click()
     await dialogOf(page).getByText('all 3 messages').waitFor()
-    await dialogOf(page).getByLabel('Type h-gone to go on').fill('h-gon')
+    await dialogOf(page).getByLabel('Type h-gone to confirm').fill('h-gon')
     await page.keyboard.press('Enter')
     expect(await dialogOf(page).isVisible()).toBe(true)
     await page.keyboard.type('e')
@@ -157,7 +157,7 @@ describe('groups', () => {
     await press('link', /Items of the member user-7/)
     await press('button', 'Erase …')
     await dialogOf(page).getByText('user-7 has 3 items in 2 groups.').waitFor()
-    await dialogOf(page).getByLabel('Type user-7 to go on').fill('user-7')
+    await dialogOf(page).getByLabel('Type user-7 to confirm').fill('user-7')
     await press('button', 'Erase 3 items')
     await page.getByText('3 items erased.').waitFor()
     await page.getByText('This member has no items in any window.').waitFor()
@@ -174,12 +174,12 @@ describe('groups', () => {
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2)
     expect(await page.locator('tbody .who').allTextContents()).toEqual(['c', 'a'])
     await page.getByRole('button', { name: 'Clear …' }).click()
-    await dialogOf(page).getByLabel('Type g-r to go on').fill('g-r')
+    await dialogOf(page).getByLabel('Type g-r to confirm').fill('g-r')
     await page.keyboard.press('Enter')
     await page.getByText('2 items removed.').waitFor()
     await page.getByText('No items.').waitFor()
     await page.getByRole('button', { name: 'Delete …' }).click()
-    await dialogOf(page).getByLabel('Type g-r to go on').fill('g-r')
+    await dialogOf(page).getByLabel('Type g-r to confirm').fill('g-r')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Groups' }).waitFor()
     await expect(server.call('GET', 'groups/g-r')).rejects.toThrow('404')
@@ -239,7 +239,7 @@ describe('feeds', () => {
     await page.getByText('2 entries will be published again.').waitFor()
 
     await page.getByRole('button', { name: 'Delete …' }).first().click()
-    await dialogOf(page).getByLabel('Type f-move to go on').fill('f-move')
+    await dialogOf(page).getByLabel('Type f-move to confirm').fill('f-move')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Feeds' }).waitFor()
     expect(await server.call('GET', 'feeds?prefix=f-move')).toMatchObject({ feeds: [] })

@@ -1,4 +1,4 @@
-/** What is asked before something is done: what will go, by counts that are true when the question is shown. */
+/** The questions before an act: they say how much will go, by counts that are true when the question is shown. */
 import type { Page } from 'playwright-core'
 import { openPage, picture } from './support/browser'
 import { type Server, startWithFile } from './support/server'
@@ -50,7 +50,7 @@ describe('a purge', () => {
     expect(said).toContain('died in a-mail, a-sms')
     expect(said).toContain("can't be redriven any more")
     expect(said).toMatch(/in flight, died in a-dead itself or are archived stay/)
-    await dialog.getByLabel('Type a-dead to go on').fill('a-dead')
+    await dialog.getByLabel('Type a-dead to confirm').fill('a-dead')
     await dialog.getByRole('button', { name: 'Delete 7 dead letters' }).click()
     await page.getByText('7 messages deleted.').waitFor()
     expect([await countOf('a-dead', 'ready'), await countOf('a-dead', 'dead')]).toEqual([0, 2])
@@ -71,7 +71,7 @@ describe('a purge', () => {
     await server.call('POST', 'queues/b-1/purge', {})
     await page.getByRole('button', { name: 'Purge …' }).click()
     await dialogOf(page).getByText('Nothing is ready or delayed').waitFor()
-    await dialogOf(page).getByLabel('Type b-1 to go on').fill('b-1')
+    await dialogOf(page).getByLabel('Type b-1 to confirm').fill('b-1')
     expect(await dialogOf(page).getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
   })
 })

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await server.call('PUT', 'feeds/f/consumers/c', { cursor: '1234' })
 })
 
-/** What a copy of all that the element shows would have. */
+/** The text of a copy of all that the element shows. */
 const copied = (page: Page, selector: string) =>
   page
     .locator(selector)

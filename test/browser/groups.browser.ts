@@ -61,7 +61,7 @@ describe('one group', () => {
     await page.getByRole('link', { name: 'meanwhile' }).waitFor()
   })
 
-  test('comes back after the server was away, with what came and went meanwhile', async () => {
+  test('comes back after the server was away, with the items that came and went until then', async () => {
     const first = await startServer({ DATABASE_URL: server.databaseUrl })
     await append('live:5', { member: 'stays' })
     const { id } = await append('live:5', { member: 'goes' })
@@ -97,7 +97,7 @@ describe('one group', () => {
     await page.getByRole('button', { name: 'Show older items' }).click()
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 120)
     await append('live:7', { member: 'newest' })
-    // The page is scrolled: somebody reads.
+    // The page is scrolled: it is being read.
     await page.getByRole('button', { name: '1 new' }).click()
     await page.getByRole('link', { name: 'newest', exact: true }).waitFor()
     expect(await page.locator('tbody tr').count()).toBe(121)

@@ -120,7 +120,7 @@ test('a page with all of them is no wider than a phone', async () => {
   expect(await page.evaluate(isHacked)).toBe(false)
 })
 
-test('an address that somebody made up shows a page all the same', async () => {
+test('an address that was made up shows a page all the same', async () => {
   for (const hash of ['#/%zz', '#/groups/%E0%A4%A', '#//groups//', '#<img src=x>', '#/queues/none', '#/nowhere?x=1']) {
     const page = await openPage(`${server.url}/${hash}`, { expected: [400, 404] })
     await page.locator('main h1').waitFor()

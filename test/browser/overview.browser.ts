@@ -1,4 +1,4 @@
-/** What is wrong now, and dead letters by their errors: found and repaired in as few clicks as an operator has at night. */
+/** The overview, and dead letters by their errors: found and repaired in as few clicks as an operator has at night. */
 import type { Page } from 'playwright-core'
 import { openPage, PHONE } from './support/browser'
 import { type Server, startWithFile } from './support/server'
@@ -104,7 +104,7 @@ test('ticked messages of an error are retried, and dead ones without a dead-lett
   expect(await counts('c-own')).toEqual([])
 })
 
-test('long work goes on while its page is left, and says how far it is', async () => {
+test('long work continues while its page is left, and says how far it is', async () => {
   await server.call('PUT', 'queues/d-long', {})
   for (let n = 0; n < 2; n++) {
     const messages = Array.from({ length: 750 }, (_, body) => ({ body }))

@@ -212,7 +212,7 @@ test('a message is shown with its body, its error and its times, and removed', a
   await page.getByText('Nothing is ready.').waitFor()
 })
 
-test('a message that is settled while somebody reads it stays, and says so', async () => {
+test('a message that is settled while it is being read stays, and says so', async () => {
   await server.call('PUT', 'queues/m-2', {})
   await send('m-2', { to: 'read me' })
   const page = await openPage(`${server.url}/#/queues/m-2`, { expected: [404] })
@@ -239,7 +239,7 @@ test('a queue is paused and resumed, and keeps its other attributes', async () =
   expect(await shown.textContent()).toContain('Messagesat most 1234')
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('Paused: receives get nothing.').waitFor()
-  // What is set meanwhile is kept, and keeps the pause.
+  // A setting that is changed at the same time is kept, and keeps the pause.
   Object.assign(attributes, { maxReceives: null })
   await server.call('PUT', 'queues/p-1', attributes)
   expect(await server.call('GET', 'queues/p-1')).toMatchObject({ ...attributes, paused: true })
@@ -255,7 +255,7 @@ test('a purge wants the name to be typed', async () => {
   await page.getByRole('button', { name: 'Purge …' }).click()
   const drop = page.getByRole('button', { name: 'Delete 3 messages' })
   expect(await drop.isDisabled()).toBe(true)
-  await page.getByLabel('Type u-1 to go on').fill('u-1')
+  await page.getByLabel('Type u-1 to confirm').fill('u-1')
   await drop.click()
   await page.getByText('3 messages deleted.').waitFor()
   await page.getByText('Nothing is ready.').waitFor()

@@ -36,7 +36,7 @@ test('of a group', async () => {
   await alert.getByText('Nothing was saved.').waitFor()
   await picture(second, 'settings-changed')
   expect(await server.call('GET', 'groups/g%3A1')).toMatchObject({ own: { capacity: 20, ttlSeconds: 3600 } })
-  // What was not typed here follows; what was typed stays.
+  // Fields that were not typed in follow; typed text stays.
   expect(await second.getByLabel('Capacity').inputValue()).toBe('20')
   expect(await second.getByLabel('Mode').inputValue()).toBe('distinct')
   await save(second)
@@ -45,7 +45,7 @@ test('of a group', async () => {
   expect(await server.call('GET', 'groups/g%3A1')).toMatchObject({ own })
 })
 
-test('of a group that is deleted meanwhile', async () => {
+test('of a group that another user deletes', async () => {
   await server.call('PUT', 'groups/g%3A2', { capacity: 10 })
   const page = await formOf('#/groups/g%3A2')
   await page.getByLabel('Capacity').fill('20')

@@ -1,4 +1,4 @@
-/** What the pages fetch again and again does not include payloads that they do not show. */
+/** The pages fetch again and again no payloads that they do not show. */
 import type { Page } from 'playwright-core'
 import { openPage } from './support/browser'
 import { type Server, startWithFile } from './support/server'

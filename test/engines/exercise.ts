@@ -4,7 +4,7 @@ import { eventually } from '../contract/context'
 
 let count = 0
 
-/** Every kind of write and read, on names of its own; a text has what encodings and quotes stumble over. */
+/** Every kind of write and read, on its own names; a text has the characters that encodings and quotes stumble over. */
 export async function exercise(store: Store): Promise<void> {
   const mark = `é😀'"\\\` ${++count}:`
   await groups(store, mark)
@@ -49,7 +49,7 @@ async function queues(store: Store, mark: string): Promise<void> {
     `${mark}mail`,
     bodies.map((body) => ({ body })),
   )
-  // The ids that are told are those of the bodies, by whatever steps the server counts.
+  // The ids of the answer are those of the bodies, by whatever steps the server counts.
   for (const n of [0, 11, 24]) {
     expect((await store.queues.message(`${mark}mail`, letters[n]?.id as bigint))?.body).toEqual(bodies[n])
   }

@@ -58,7 +58,7 @@ export function describeFullDisk(engine: ServerEngine): void {
     while (!(await isFull()));
   }
 
-  it('refuses writes as database_unavailable, keeps what it acknowledged, and goes on when there is room', async () => {
+  it('refuses writes as database_unavailable, keeps what it acknowledged, and continues when there is room', async () => {
     if (server === null) return
     const stored = { groups: [] as number[], queue: [] as number[], feed: [] as number[] }
     await store.queues.put('full')
@@ -74,7 +74,7 @@ export function describeFullDisk(engine: ServerEngine): void {
     await fill()
     for (const product of products) {
       const codes = new Set<string>()
-      // What is left in the table's own file takes some rows yet.
+      // The room that is left in the table's file takes some rows.
       for (let n = 1; codes.size === 0 && n < 5000; n++) {
         const outcome = await write[product](n).then(
           () => null,

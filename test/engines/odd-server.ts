@@ -1,4 +1,4 @@
-/** A server of the tests' own with settings that nobody here would choose, and that somebody has. */
+/** The tests' own server with settings that we would not choose, and that some users have. */
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { dockerServer } from '../support/servers/docker'
 import { allowedSources } from '../support/servers/find-server'
@@ -15,7 +15,7 @@ import {
 
 const SOURCES = { docker: dockerServer, program: programServer, packages: packagesServer }
 
-/** In every one of these a statement of ours could mean something else. */
+/** In every one of these a statement of the store could mean something else. */
 const COMMON = [
   '--sql-mode=ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,IGNORE_SPACE,NO_UNSIGNED_SUBTRACTION',
   '--transaction-isolation=SERIALIZABLE',
@@ -98,7 +98,7 @@ export async function startServerWith(engine: ServerEngine, settings: string[], 
   throw new Error(reasons.join('; '))
 }
 
-/** Runs `work` while a global variable is another; what connects meanwhile has it. */
+/** Runs `work` while a global variable is another; connections that are made until it ends have it. */
 export async function withGlobal<T>(
   admin: Connection,
   name: string,

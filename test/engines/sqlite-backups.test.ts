@@ -151,7 +151,7 @@ it('a restore is refused while a process has the file open, for a file without t
   expect(readdirSync(at.folder).filter((name) => name.endsWith('.new'))).toEqual([])
 })
 
-it('a restore makes a database that is not there, and servers have tools of their own', async () => {
+it('a restore makes a database that is not there, and servers have their own tools', async () => {
   const at = place()
   const store = await opened(at)
   await store.groups.append('g')

@@ -150,7 +150,7 @@ it('a damaged file is database_unavailable for callers, and database_refused whe
   await store.groups.appendMany(Array.from({ length: 300 }, (_, n) => ({ group: `g${n}`, payload: PAYLOAD })))
   const path = join(folder, 'recentn.db')
   const other = new BetterSqlite3(path)
-  // Another connection that writes makes the store read the pages anew.
+  // Another connection that writes makes the store read the pages again.
   other.exec('CREATE TABLE others (n integer); INSERT INTO others VALUES (1)')
   other.pragma('wal_checkpoint(TRUNCATE)')
   other.close()
@@ -187,7 +187,7 @@ test('a file that does not exist is not created where nothing is migrated', asyn
 })
 
 describe.each<[string, (folder: string) => Promise<Store>]>([
-  ['a store of its own', openIn],
+  ['a store with its own connection', openIn],
   ['an attached store', attachIn],
 ])('the file of %s', (_, open) => {
   async function opened(): Promise<{ store: Store; folder: string; file: string }> {
@@ -238,7 +238,7 @@ describe.each<[string, (folder: string) => Promise<Store>]>([
     expect(statSync(file, { bigint: true }).mtimeNs).toBe(before)
   })
 
-  it('is put back: the store goes on', async () => {
+  it('is put back: the store continues', async () => {
     const { store, folder, file } = await opened()
     renameSync(file, join(folder, 'aside'))
     await expectRefused(store, file)

@@ -1,4 +1,4 @@
-/** What recentn does on a server that is set up in other ways than the tests' usual one. */
+/** recentn on a server that is set up in other ways than the tests' usual one. */
 import { DataSource } from 'typeorm'
 import { attachStore, openStore, type RecentnError, type Store } from '../../src/index'
 import { entities, migrations } from '../../src/typeorm'
@@ -40,7 +40,7 @@ export function describeOddServer(engine: ServerEngine): void {
   )
   describeManagedSettings(engine, () => server)
 
-  it('does everything on connections of its own, and doctor finds nothing wrong', async () => {
+  it('does everything on its own connections, and doctor finds nothing wrong', async () => {
     await exercise(await open())
     const { code, stdout } = await run(['doctor'], { env: { DATABASE_URL: url } })
     expect([code, stdout]).toEqual([0, expect.not.stringContaining('WRONG')])
@@ -69,7 +69,7 @@ export function describeOddServer(engine: ServerEngine): void {
     await exercise(store)
   })
 
-  it('keeps texts, and lets nobody read more than they asked for, where init_connect sets another character set', async () => {
+  it('keeps texts, and lets no caller read more than it asked for, where init_connect sets another character set', async () => {
     await during('init_connect', "'SET NAMES latin1'", async () => {
       const store = await open()
       await exercise(store)
@@ -196,7 +196,7 @@ export function describeOddServer(engine: ServerEngine): void {
     })
   })
 
-  it('says what is too large for the server, and goes on', async () => {
+  it('says what is too large for the server, and continues', async () => {
     await during('max_allowed_packet', '65536', async () => {
       const store = await open()
       const error = await refusal(store.groups.append('wide', { payload: '\\'.repeat(32_000) }))
@@ -217,7 +217,7 @@ export function describeOddServer(engine: ServerEngine): void {
     })
   })
 
-  it('answers 503 while the server takes no writes, and goes on by itself', async () => {
+  it('answers 503 while the server takes no writes, and continues by itself', async () => {
     const http = await startServer({ DATABASE_URL: url, RECENTN_ALLOW_ANONYMOUS: '1' })
     const append = async () => {
       const answer = await fetch(`${http.url}/v1/groups/failover/items`, {
@@ -249,7 +249,7 @@ export function describeOddServer(engine: ServerEngine): void {
     expect(await http.stop()).toEqual({ code: 0, signal: null })
   })
 
-  it('lets go of a connection to a server that takes no writes any more, which may have become a replica', async () => {
+  it('closes a connection to a server that takes no writes any more, which may have become a replica', async () => {
     const store = await openStore({ url, poolSize: 1, sweep: false, publish: false })
     undo.push(() => store.close())
     await store.queues.put('switched')

@@ -1,6 +1,6 @@
 /**
- * A database of each earlier schema version is migrated and goes on where it was. What was in it is in `schemas/N.sql`,
- * which a store of that version wrote; the tables are made by that version's migrations. And a store that is open goes on
+ * A database of each earlier schema version is migrated and continues where it was. Its content is in `schemas/N.sql`,
+ * which a store of that version wrote; the tables are made by that version's migrations. And a store that is open continues
  * when newer code migrates its database.
  */
 import { existsSync, readFileSync } from 'node:fs'
@@ -109,7 +109,7 @@ async function expectQueues({ queues, schedules: all }: Store, version: number, 
   )
 }
 
-/** Of a queue with `groupConcurrency: 1`: what comes next in its group when each one is done. */
+/** In a queue with `groupConcurrency: 1`: which message is next in its group when each one is done. */
 async function stepsOf({ queues }: Store): Promise<unknown[]> {
   const steps: unknown[] = []
   for (;;) {
@@ -140,7 +140,7 @@ async function expectFeeds({ feeds }: Store): Promise<void> {
   expect((await feeds.get('users', 'fred'))?.value).toEqual({ city: 'Oslo' })
 }
 
-/** What a later version may do to the tables while stores of this one are open: add columns that may be null, and tables. */
+/** The changes of tables that a later version may make while stores of this one are open: add columns that may be null, and tables. */
 async function migrateBeyond({ dataSource }: Store): Promise<void> {
   const isSqlite = dataSource.options.type === 'better-sqlite3'
   const sql = isSqlite
@@ -172,7 +172,7 @@ describe.each(ENGINES)('upgrades', (engine) => {
     })
 
     const kept = VERSIONS.filter((version) => existsSync(fileOf(version)))
-    test.each(kept)('of schema version %i goes on where it was', async (version) => {
+    test.each(kept)('of schema version %i continues where it was', async (version) => {
       const old = await fillOldDatabase(database.url, version)
       const store = await open({ sweep: false, publish: false, tick: false })
       const [schema] = await store.dataSource.query('SELECT version FROM recentn_schema')
@@ -203,7 +203,7 @@ describe.each(ENGINES)('upgrades', (engine) => {
       expect(await stepsOf(store)).toEqual([[2], [3]])
     })
 
-    test('that newer code migrates while a store is open: the store goes on, and a new one is refused', async () => {
+    test('that newer code migrates while a store is open: the store continues, and a new one is refused', async () => {
       const store = await open()
       await exercise(store)
       await migrateBeyond(store)

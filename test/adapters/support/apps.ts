@@ -1,5 +1,5 @@
 /**
- * The programs of the pages as apps that take orders and are killed, judged from outside by a driver of its own: an order, its
+ * The programs of the pages as apps that take orders and are killed, judged from outside by another driver: an order, its
  * message and its line of history are all there, or none of them.
  */
 import { createConnection } from 'mysql2/promise'
@@ -61,7 +61,7 @@ async function takeAll(engine: EngineName, program: Block): Promise<void> {
     spawnScript('test/adapters/support/take-orders.mjs', [writeProgram(program), ...given], {
       DATABASE_URL: mysqlUri(url),
     })
-  /** What the server still does for a process that was killed is over. */
+  /** The server has ended its work for a process that was killed. */
   const alone = async () => {
     const [found] = await rows<{ others: number }>(
       'SELECT COUNT(*) AS others FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()',

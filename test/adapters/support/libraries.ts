@@ -1,4 +1,4 @@
-/** Each library as an app has it, with a transaction in which it writes a note of its own. */
+/** Each library as an app has it, with a transaction in which it writes its own note. */
 
 import { EntitySchema, MikroORM } from '@mikro-orm/core'
 import { MariaDbDriver } from '@mikro-orm/mariadb'

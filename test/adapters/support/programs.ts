@@ -15,7 +15,7 @@ function link(target: string, path: string): void {
   if (!existsSync(path)) symlinkSync(target, path)
 }
 
-/** What the programs import beside packages: `recentn`, as it is built, and Prisma's generated client. */
+/** The imports of the programs beside packages: `recentn`, as it is built, and Prisma's generated client. */
 export function programsFolder(): string {
   mkdirSync(join(FOLDER, 'generated'), { recursive: true })
   link(ROOT, join(PACKAGES, 'recentn'))

@@ -132,7 +132,7 @@ function describeLibrary(engine: EngineName, open: (typeof LIBRARIES)[number]['o
     expect([first?.body, second?.body, second?.state]).toEqual([1, 2, 'delayed'])
   })
 
-  it('an operation whose error is caught stores nothing, and the transaction goes on', async () => {
+  it('an operation whose error is caught stores nothing, and the transaction continues', async () => {
     const group = unique()
     await within(async (tx) => {
       await tx.groups.append(group, { payload: 1 })

@@ -54,7 +54,7 @@ export function describeTransactionalPage(engine: EngineName): void {
       for (const step of undo.reverse()) await step()
     })
 
-    /** The second order with a number fails at its row, the one of nobody too. */
+    /** The second order with a number fails at its row, the one without a customer too. */
     async function placeOrders(orders: Orders, first: number): Promise<void> {
       await orders.place(first, 'ann')
       await expect(orders.place(first, 'ben')).rejects.toThrow()

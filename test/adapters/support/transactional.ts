@@ -43,7 +43,7 @@ function describeSurrounding(engine: EngineName, { typeorm, open, hasSavepoints 
     await drop?.()
   })
 
-  /** What is there of these: rows of the app's, and items. */
+  /** The counts of these that are there: rows of the app's, and items. */
   const found = async (...names: string[]) =>
     Promise.all(
       names.map(async (name) => [

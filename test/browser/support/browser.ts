@@ -50,13 +50,13 @@ afterAll(async () => {
   await (await browser)?.close()
 })
 
-/** A page of a context of its own, with no cookies, storage or cache from elsewhere. It is closed when the test ends. */
+/** A page in a new context, with no cookies, storage or cache from elsewhere. It is closed when the test ends. */
 export async function openPage(url: string, { expected = [], said, ...options }: PageOptions = {}): Promise<Page> {
   const context = await (await fileBrowser()).newContext({ viewport: DESKTOP, ...options })
   ended.push(() => context.close())
   await watch(context, new URL(url).origin, expected, said)
   const page = await context.newPage()
-  // For what hangs; a test that promises a time says so itself.
+  // For calls that hang; a test that promises a time says so itself.
   page.setDefaultTimeout(30_000)
   await page.goto(url)
   return page

@@ -1,7 +1,7 @@
 /** Text that is hard to read on its ground, as the browser shows it (WCAG 2.2, 1.4.3). */
 import type { Page } from 'playwright-core'
 
-/** What is below 4.5, or 3 for large text, each once: how much, and what it says. Disabled controls may be. */
+/** Contrasts below 4.5, or 3 for large text, each once: how much, and its text. Disabled controls may be. */
 export function faintTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     type Color = readonly [number, number, number, number]
