@@ -83,7 +83,7 @@ class Batch {
   }
 }
 
-/** What is wrong with which items of a batch. Throws an error that is about something else. */
+/** The faults of a batch's items, by index. Throws an error that is about something else. */
 function refusedBy(error: unknown): Map<number, string> {
   const faults = error instanceof RecentnError && error.code === 'invalid_input' ? error.faults : []
   const refused = new Map<number, string>()

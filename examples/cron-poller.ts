@@ -4,8 +4,8 @@
  *     * * * * *  DATABASE_URL=mysql://… MAIL_URL=http://… node cron-poller.js
  *
  * The table: `signups (id, email, status)`, where `status` is `ready` by default and has an index with the id. A run
- * that takes longer than a minute meets the next one: each row is claimed by one of them. What a killed run had claimed
- * comes back to a later one after a minute, and what failed is tried in later runs, three times at most.
+ * that takes longer than a minute meets the next one: each row is claimed by one of them. A row that a killed run had
+ * claimed comes back to a later one after a minute, and a row that failed is tried in later runs, three times at most.
  *
  * Exit code 0: all that was ready is done; 1: some are to be tried again, were given up (a claim of a killed run that was
  * the last counts as well) or lost, which the line of counts tells; 2: it could not run.

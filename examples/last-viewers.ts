@@ -1,8 +1,8 @@
 /**
  * "The last ten readers of this article", on each article's page, in an Express app.
  *
- * A policy makes every group `article:…` keep distinct members: who comes back moves to the front and pushes nobody
- * out. It keeps eleven, so that ten are left when the page leaves out the reader who is looking at it. The list is an
+ * A policy makes every group `article:…` keep distinct members: a reader who comes back moves to the front and pushes
+ * no other out. It keeps eleven, so that ten are left when the page leaves out the reader who is looking at it. The list is an
  * extra: an article waits a fifth of a second for it and then goes out without, and the view is noted after the page
  * has been sent. So the article is there when recentn's database is slow, or away.
  */
@@ -50,7 +50,7 @@ function readerOf(request: Request): string | null {
   return request.get('X-User') ?? null
 }
 
-/** What the promise resolves to, or nothing when that takes longer than a page should wait. */
+/** The result of the promise, or undefined when that takes longer than a page should wait. */
 function inTime<T>(promise: Promise<T>): Promise<T | undefined> {
   return Promise.race([promise, after(PATIENCE_MS, undefined, { ref: false })])
 }

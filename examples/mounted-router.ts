@@ -1,5 +1,5 @@
 /**
- * recentn's REST interface below `/activity` of your own Express app, behind your own login: everyone may read, who is
+ * recentn's REST interface below `/activity` in your own Express app, behind your own login: everyone may read, who is
  * logged in may append, and only staff may work on queues, change settings or erase. Staff have the dashboard at
  * `/admin/recentn`.
  */

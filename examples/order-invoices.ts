@@ -85,7 +85,7 @@ export async function placeOrder(store: Store, order: Order): Promise<void> {
   })
 }
 
-/** Throws `stale_receipt` when another worker has the message by now, and then nothing is stored. */
+/** Throws `stale_receipt` when another worker already has the message, and then nothing is stored. */
 export async function writeInvoice(store: Store, message: Message): Promise<void> {
   const { order: id } = message.body as { order: number }
   await store.transaction(async (tx) => {

@@ -128,7 +128,7 @@ function optionsOf(url: string, all: MixedList<new () => object>): DataSourceOpt
   return { type: 'better-sqlite3', database: url.slice('sqlite:'.length), enableWAL: true, entities: all as never }
 }
 
-/** On MySQL and MariaDB a reader should see what has committed meanwhile; SQLite has one level only. */
+/** On MySQL and MariaDB a reader should see what has committed since it began; SQLite has one level only. */
 function levelOf(source: DataSource): 'READ COMMITTED' | 'SERIALIZABLE' {
   return source.options.type === 'better-sqlite3' ? 'SERIALIZABLE' : 'READ COMMITTED'
 }

@@ -1,7 +1,7 @@
 /**
  * A search index that follows a table. Each change of a user clears the row's sync id in the same statement; a publisher
  * gives it the next number; the indexer reads on from its cursor, which is stored when what it read is in the index. It
- * may be stopped, or killed, at any moment: it goes on from the stored cursor, and what it had done after that is done again.
+ * may be stopped, or killed, at any moment: it continues from the stored cursor, and repeats its work after that.
  */
 import 'reflect-metadata'
 import { attachStore, type Change, type Running, type Store } from 'recentn'

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 
 const ELSEWHERE = /^src\/(client|dashboard|reference|cli)\/|^src\/shared\/platform\.ts$/
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm
-/** What is a global unless the file imports it. */
+/** Globals, unless the file imports them. */
 const GLOBAL =
   /(?<![.\w])(?:set|clear)(?:Timeout|Interval|Immediate)\b|(?<![.\w])(?:queueMicrotask|performance)\b(?!\.timeOrigin)/g
 const NEVER =

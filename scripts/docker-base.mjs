@@ -91,7 +91,7 @@ function addNode(local) {
   if (existsSync(headers)) cpSync(headers, join(local, 'include/node'), { recursive: true })
 }
 
-/** What this machine trusts, where that is more than Node's own list, as behind a proxy that inspects. */
+/** The certificates that this machine trusts, where they are more than Node's own list, as behind a proxy that inspects. */
 function trust(root) {
   const file = process.env.NODE_EXTRA_CA_CERTS
   if (!file || !existsSync(file)) return []

@@ -1,4 +1,4 @@
-/** What the image must do, each on its own containers: with SQLite in a volume, and with MySQL by compose.yaml. */
+/** The checks of the image, each on its own containers: with SQLite in a volume, and with MySQL by compose.yaml. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'

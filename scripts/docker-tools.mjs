@@ -1,4 +1,4 @@
-/** What the checks of the image are written with: docker as a function, waiting, requests, and what to remove at the end. */
+/** The tools of the image's checks: docker as a function, waiting, requests, and what to remove at the end. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'

@@ -1,5 +1,5 @@
 /**
- * What `npm start`, `npm run build` and `npm test` have in common: install and build what is missing. Plain Node:
+ * The common parts of `npm start`, `npm run build` and `npm test`: install and build what is missing. Plain Node:
  * it must run before anything is installed.
  */
 import { spawn } from 'node:child_process'
@@ -18,7 +18,7 @@ const BUILD_STAMP = join(ROOT, 'dist', '.recentn-build')
 const TSC = join(MODULES, 'typescript', 'bin', 'tsc')
 const CLIENT_PACKAGE = join('scripts', 'client-package.mjs')
 
-/** What the build reads, besides the packages of the lockfile. */
+/** The inputs of the build, besides the packages of the lockfile. */
 const BUILD_INPUTS = [
   'src',
   'migrations',

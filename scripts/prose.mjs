@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** What is looked for, and what to write in its place. */
+/** The habits that it looks for, and what to write in their place. */
 const HABITS = [
   [
     /[,;(] ?else\b|(?<!(?:some|no|any|every)(?:body|thing|where|one) |what |who )\belse(?=[.)|]|$)/,
@@ -40,21 +40,16 @@ const HABITS = [
   [/\b(stands?|stood) (in|at|on|there|where|behind|before|for|under|as|beside|still)\b/i, '"is", "are"'],
   [/\b(teach|taught|pupil|courtesy)\b/i, '"wrapper", "wrap"'],
   [/\b(by|for|in) hand\b.*\bhanded\b/i, 'one of the two'],
-]
-
-/** The same for pages and tests: comments in `src` still have it. */
-const PAGE_HABITS = [[/^(- |\d+\. |\| )?(\*\*)?What (?!.*\?)|[.:] What (?!.*\?)/, 'the thing by its name']]
-
-/** The same for pages, tests and sources; examples still have it. */
-const PLAIN_HABITS = [
-  [/\b(of (yours|theirs|its own|their own|your own|ours))\b/i, '"your", "their", "its own" before the noun'],
+  [/^(- |\d+\. |\| )?(\*\*)?What (?!.*\?)|[.:] What (?!.*\?)/, 'the thing by its name'],
+  [
+    /(?<!\b(?:one|place) )\b(of (yours|theirs|its own|their own|your own|ours))\b/i,
+    '"your", "their", "its own" before the noun',
+  ],
   [/\bmeanwhile\b/i, '"at the same time", "until then"'],
   [/\bby now\b/i, '"now", "already"'],
   [/\b(goes|go) on\b(?! (to|the|in)\b)/i, '"continues"'],
   [/\b(somebody|nobody)\b/i, 'the actor: a caller, a process, no process'],
 ]
-
-const TESTS = /^(?:test|bench)\//
 
 const MOST_WORDS = 30
 const FENCE = /^\s*(```|~~~)/
@@ -138,7 +133,6 @@ const files =
           '--exclude-standard',
           'src',
           'docs',
-          'migrations',
           'scripts',
           'test',
           'examples',
@@ -154,12 +148,9 @@ const files =
 let found = 0
 for (const file of files) {
   const isPage = file.endsWith('.md')
-  const isTest = TESTS.test(file)
-  const isPlain = isTest || /\.md$|^scripts\/|^src\//.test(file)
-  const habits = [...HABITS, ...(isPage || isTest ? PAGE_HABITS : []), ...(isPlain ? PLAIN_HABITS : [])]
   for (const [line, text] of proseOf(file)) {
     const plain = text.replace(/`[^`]*`/g, 'x')
-    for (const [habit, instead] of text.startsWith('#') ? HABITS : habits) {
+    for (const [habit, instead] of HABITS) {
       const match = habit.exec(plain)
       if (match === null) continue
       found++

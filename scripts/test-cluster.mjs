@@ -3,7 +3,7 @@
  * faults: a node that is killed, cut off, or stopped; and an address with health checks, whose node is killed. The verdict is that
  * of a ledger outside of the database. On the group also processes that start at once, and a member without a majority; then a
  * primary and a replica, on which feeds are read. `--short` is for CI, and `--prepare` only makes the images; `--only galera`,
- * `--only group` and `--only replica` choose. What the ledger finds is a failure. Where there is no cluster, because there is no
+ * `--only group` and `--only replica` choose. Findings of the ledger are failures. Where there is no cluster, because there is no
  * Docker, no package, or because a server crashes, it says what was not tested: a failure only with RECENTN_REQUIRE_CLUSTER=1.
  */
 import { cleanUp, run, sleep } from './docker-tools.mjs'
@@ -40,7 +40,7 @@ async function load(nodes, what, options, during) {
     if ((await nodes.crashed()).length > 0) return null
     return { counts, seconds: took }
   } catch (error) {
-    // What does not happen in time is a fault, except on a machine that may be too slow for it.
+    // A timeout is a fault, except on a machine that may be too slow.
     if (isShort || (await nodes.crashed()).length > 0) notTested(what, error.stack ?? error)
     else {
       failed++
@@ -163,7 +163,7 @@ async function inTurn(parts) {
   return true
 }
 
-/** What only a group of MySQL has. A member may have left the group. */
+/** The checks that only a group of MySQL has. A member may have left the group. */
 async function ofGroup(nodes) {
   const { startAtOnce } = await import('../test/cluster/group-starts.mjs')
   const { withoutMajority } = await import('../test/cluster/group-majority.mjs')

@@ -82,7 +82,7 @@ async function inTurn(things, work) {
   return results
 }
 
-/** What has no server is said, and fails the run where it is required. */
+/** Names each engine without a server, which fails the run where it is required. */
 function checkServers(found) {
   for (const { engine, version, origin, reasons } of found) {
     if (reasons)

@@ -1,6 +1,6 @@
 /**
  * `npm test`: everything that says whether the project is in order, on SQLite and one server; `--all-engines`, or
- * RECENTN_TEST_ENGINES, for more. Arguments go to jest. What was left out is named at the end.
+ * RECENTN_TEST_ENGINES, for more. Arguments go to jest. Everything that was left out is named at the end.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -32,7 +32,7 @@ const ALL = '--all-engines'
 const args = process.argv.slice(2).filter((word) => word !== ALL)
 const engines = process.argv.includes(ALL) ? 'all' : process.env.RECENTN_TEST_ENGINES || 'one'
 
-/** What was not tested, by why, and how many suites that are. */
+/** The number of suites that were not tested, by engine and reason. */
 const leftOut = new Map()
 const count = { passed: 0, failed: 0, skipped: 0 }
 

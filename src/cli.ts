@@ -141,7 +141,7 @@ export function program(): Command {
   return root
 }
 
-/** What commander says, without the value that was given: whoever gave it knows it, and it may be a secret. */
+/** The message of commander without the value that was given: the user who gave it knows it, and it may be a secret. */
 function withoutValue(text: string): string {
   return text
     .replace(/(unknown option '[^'=]*)=[^']*/, '$1')

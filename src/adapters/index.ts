@@ -17,7 +17,7 @@ function once(source: object, query: QueryTransaction['query']): QueryTransactio
   return made
 }
 
-/** What a driver resolves to: rows, or changes by the names of mysql2 and mariadb, or of better-sqlite3. */
+/** The result of a driver: rows, or changes by the names of mysql2 and mariadb, or of better-sqlite3. */
 type Raw = Record<string, unknown>[] | (Partial<QueryChanges> & { changes?: number; lastInsertRowid?: number | bigint })
 
 function answerOf(raw: unknown): QueryAnswer {
@@ -61,7 +61,7 @@ interface BetterStatement {
   run(...values: QueryValue[]): unknown
 }
 
-/** What `knex.transaction` gives, with mysql2, mysql or better-sqlite3. */
+/** The transaction that `knex.transaction` gives, with mysql2, mysql or better-sqlite3. */
 export function fromKnex(trx: { raw(sql: string, values?: never): PromiseLike<unknown> }): QueryTransaction {
   return once(trx, async (sql, values) => {
     const answer = await (values.length > 0 ? trx.raw(sql, values as never) : trx.raw(sql))
@@ -80,7 +80,7 @@ interface KyselyResult {
   insertId?: bigint | undefined
 }
 
-/** What `db.transaction().execute` or `startTransaction` of Kysely gives, without the plugins that rename columns. */
+/** The transaction that Kysely's `db.transaction().execute` or `startTransaction` gives, without plugins that rename columns. */
 export function fromKysely(trx: KyselyTransaction): QueryTransaction {
   const plain = trx.withoutPlugins()
   return once(trx, async (sql, parameters) => {

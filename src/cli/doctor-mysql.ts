@@ -119,7 +119,7 @@ async function texts(database: DataSource): Promise<CheckResult> {
 const SETS_CHARSET =
   /(?:\bnames|\bcharacter\s+set|\bcharset|character_set_(?:client|connection|results))[\s:]*=?[\s'"]*\w+/gi
 
-/** What the list of a session's settings says, of our own connections and of new ones. */
+/** The check of a session's settings, for our own connections and for new ones. */
 async function settings(database: DataSource): Promise<CheckResult> {
   const sql = `SELECT ${otherSettings('SESSION')} AS own, ${otherSettings('GLOBAL')} AS server`
   const [{ own, server }] = await database.query(sql)

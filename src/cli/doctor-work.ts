@@ -1,4 +1,4 @@
-/** What a check of `recentn doctor` finds, and the checks in the tables, on every engine: work that no process does. */
+/** The findings of `recentn doctor`, and its checks in the tables, on every engine: work that no process does. */
 import type { DataSource } from 'typeorm'
 import { innerOf } from '../store/inner'
 import type { Store } from '../store/types'
@@ -8,7 +8,7 @@ export interface Finding {
   /** `unknown` if the check could not be made. */
   state: 'ok' | 'warning' | 'wrong' | 'unknown'
   found: string
-  /** What to do about it. */
+  /** How to fix it. */
   fix?: string
 }
 

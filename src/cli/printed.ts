@@ -1,5 +1,5 @@
 /**
- * What commands write: for programs the answer of the REST route as it is, for people tables and facts of the same. The columns
+ * The output of commands: for programs the answer of the REST route as it is, for people tables and facts of the same. The columns
  * of a table are paths in that JSON, so that both have the same names. Values are cut out of its text, which keeps numbers.
  */
 import { elementStarts, memberStart, valueSource } from '../http/input/json-source'

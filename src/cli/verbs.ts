@@ -14,7 +14,7 @@ import { NOUNS, OVERVIEW_VERB, type Verb } from './nouns'
 import { type Asked, type Place, type PlaceFlags, placeOf } from './place'
 import { factsText, jsonLine, printable, tableText } from './printed'
 
-/** What every command needs: the option `--database-url`, and the configuration with it. */
+/** The parts that every command needs: the option `--database-url`, and the configuration with it. */
 export interface CommandKit {
   databaseOption: () => Option
   configOf: (flags: { databaseUrl?: string }) => Config

@@ -31,7 +31,7 @@ export interface CommonClient {
   }
   /** The rights of the caller's key: its scopes, and the prefix that it is confined to. Throws `unauthorized`. */
   access(options?: CallOptions): Promise<Pick<ApiKey, 'scopes' | 'prefix'>>
-  /** What is wrong now, the worst first, in what the key may see. */
+  /** Everything wrong now that the key may see, the worst first. */
   overview(options?: OverviewOptions & CallOptions): Promise<Overview>
 }
 

@@ -199,7 +199,7 @@ export class QueueCalls
     return this.#transport.wasThere(operations.deleteMessage, { path: { queue, id } }, 'message_not_found', options)
   }
 
-  /** What the dead messages of the queue died of, and the dead letters in it. */
+  /** The errors that the queue's dead messages died of, and the dead letters in it. */
   errors(queue: string, options: Pick<DeadFilter, 'from'> & CallOptions = {}): Promise<DeadErrors> {
     return this.#page(operations.listErrors, queue, options)
   }

@@ -39,7 +39,7 @@ export function ActionResult({ action: { error } }: { action: Action }) {
 interface ActProps {
   /** The text of the button. */
   label: string
-  /** What a screen reader says in its place. */
+  /** The text that a screen reader says in its place. */
   name?: string
   class?: string
   scope?: Answers['Access']['scopes'][number]

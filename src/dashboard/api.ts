@@ -35,7 +35,7 @@ export const transport = new Transport({
   },
 })
 
-/** What the operation answers. Throws `RecentnError`, and the reason of the signal. */
+/** The answer of the operation. Throws `RecentnError`, and the reason of the signal. */
 export function ask<Answer, Parts>(
   operation: Operation<Answer, Parts>,
   parts: NoInfer<Parts> & Headed,
@@ -67,7 +67,7 @@ export function isAccessError({ status }: RecentnError): boolean {
 /** Such as the page of a login, to which a request without one was redirected. */
 const NOT_OURS = 'The answer is not from recentn. You may have to log in again.'
 
-/** What went wrong, for people. */
+/** The error in words, for people. */
 export function sentenceOf({ code, status, message, cause }: RecentnError): string {
   if (status === 401 && !hasKeys) return 'You are not logged in. Log in to the app, and this page continues.'
   if (status === 401 && session.key === null) return 'This server wants an API key.'

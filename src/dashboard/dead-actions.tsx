@@ -34,7 +34,7 @@ interface DeadButtonsProps {
   /** The queue that holds the messages. */
   queue: string
   chosen: DeadChosen
-  /** What is chosen, in the names of the buttons. */
+  /** The selection, as the names of the buttons say it. */
   what: string
   isDisabled?: boolean
   onDone(): void

@@ -1,4 +1,4 @@
-/** What the messages of a queue died of, wherever they lie: a row for each error, which can be retried or deleted. */
+/** The errors that the messages of a queue died of, wherever they are: a row for each error, which can be retried or deleted. */
 import * as operations from '../client/operations'
 import type { DeadErrors, QueueStatus } from '../shared/queue-types'
 import { link } from './address'

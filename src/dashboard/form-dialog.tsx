@@ -21,7 +21,7 @@ export interface FormField {
   least?: number
   most?: number
   isRequired?: boolean
-  /** What the field says at first, in a form for something new. */
+  /** The first text of the field, in a form for something new. */
   initial?: string
   /** An empty field is left out, in place of null. */
   isOmitted?: boolean
@@ -81,7 +81,7 @@ interface FormDialogProps<T extends { tag: string }> {
   /** The text of the button that saves. */
   action: string
   fields: readonly FormField[]
-  /** What there is when the dialog opens; null for something new. */
+  /** The settings when the dialog opens; null for something new. */
   settings: T | null
   /** Reads them again, after a refusal. */
   look?(): Promise<T>

@@ -1,4 +1,4 @@
-/** What forms and their fields have in common, and the form for an API key. */
+/** The common parts of forms and their fields, and the form for an API key. */
 import { useId, useState } from 'preact/hooks'
 import { session } from './session'
 

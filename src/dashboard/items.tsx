@@ -7,7 +7,7 @@ import { Value } from './value'
 
 interface ItemsProps {
   items: readonly Item[]
-  /** What all of the items have in common, and the table leaves out. */
+  /** The property that all of the items share, and the table leaves out. */
   of: 'group' | 'member'
   arrived?: ReadonlySet<bigint>
 }

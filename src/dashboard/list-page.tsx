@@ -10,7 +10,7 @@ const EVERY_MS = 3000
 
 export interface Listed {
   prefix: string
-  /** What the names have in them. */
+  /** The text that the names contain. */
   contains: string
   after: string | null
 }

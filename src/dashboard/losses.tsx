@@ -1,4 +1,4 @@
-/** What a change of settings would remove, as the server counts it, for the dialog that asks for confirmation. */
+/** The items that a change of settings would remove, as the server counts them, for the dialog that asks for confirmation. */
 import * as operations from '../client/operations'
 import type { Group, Losses, PolicySettings } from '../shared/group-types'
 import { ask } from './api'

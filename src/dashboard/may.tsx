@@ -1,4 +1,4 @@
-/** What the key may do, requested once for each key. Buttons for anything else are disabled. */
+/** The rights of the key, requested once for each key. Buttons for anything else are disabled. */
 
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'

@@ -1,4 +1,4 @@
-/** What is wrong now: a line for each trouble, the worst first, which leads to where it is repaired. */
+/** Everything that is wrong now: a line for each trouble, the worst first, which leads to where it is repaired. */
 import * as operations from '../client/operations'
 import type { Trouble } from '../shared/overview-types'
 import { link } from './address'

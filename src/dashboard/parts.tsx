@@ -108,7 +108,7 @@ export function Cell({ kind, children }: { kind: string; children: ComponentChil
   return <td class={kind}>{shown(children)}</td>
 }
 
-/** What went wrong, with the form for a key if a key would help. */
+/** The error in words, with the form for a key if a key would help. */
 export function Problem({ error }: { error: RecentnError }) {
   const isAccess = isAccessError(error)
   return (
@@ -123,7 +123,7 @@ export function Loading() {
   return <p class="muted late">Loading …</p>
 }
 
-/** What is shown in place of data that is not there, and above data that could not be refreshed. */
+/** The note in place of data that is not there, and above data that could not be refreshed. */
 export function LoadState({ data, error }: { data: unknown; error: RecentnError | null }) {
   if (error === null) return data === null ? <Loading /> : null
   if (data === null) return <Problem error={error} />

@@ -1,4 +1,4 @@
-/** The buttons for pause, redrive and purge. What can't be undone asks for confirmation, with the number of messages now. */
+/** The buttons for pause, redrive and purge. Actions that can't be undone ask for confirmation, with the number of messages. */
 
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'

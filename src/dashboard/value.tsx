@@ -46,7 +46,7 @@ export function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2)
 }
 
-/** What a message says, or those of a schedule. */
+/** The body and the attributes of a message, or of a schedule's messages. */
 export function BodyAndAttributes({ of: { body, attributes } }: { of: { body: unknown; attributes: object } }) {
   return (
     <>

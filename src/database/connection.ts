@@ -72,5 +72,5 @@ export interface Following {
   wait(): void
 }
 
-/** What a connection gives to a call that waits for it. */
+/** The callback of a call that waits for a connection. */
 export type Opened = (error: unknown, connection?: HeldConnection) => void

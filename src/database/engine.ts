@@ -1,6 +1,6 @@
 /**
  * The differences between the engines, as facts and a few primitives. Code outside of `database/` uses the facts and
- * never asks which engine it has. What an engine lacks is an empty string or false, with the reason beside it.
+ * never asks which engine it has. A feature that an engine lacks is an empty string or false, with the reason beside it.
  */
 import type { EntityManager } from 'typeorm'
 import type { NodeFacts } from './dialect/node-facts'

@@ -11,11 +11,11 @@ import type { DataSource, EntityManager } from 'typeorm'
 import { RecentnError } from '../shared/errors'
 import { type CodeScope, innermost, inScope, isIn } from '../shared/scopes'
 
-/** What to do about a store call inside a transaction. */
+/** The advice about a store call inside a transaction. */
 export const USE_WITHIN =
   "inside dataSource.transaction(…) call store.within(manager) in place of the store, and inside store.transaction(…) use the tx that is passed in, or open the store with join: 'ambient'"
 
-/** What a call inside of the transaction needs to take part in it. The scope's owner is the source of its connection. */
+/** The scope by which a call inside of the transaction takes part in it. Its owner is the source of the connection. */
 export type Joinable = CodeScope<{ readonly manager: EntityManager }>
 
 const WAITS_FOR_ITSELF = `An operation of the store was called inside an open transaction of the same database, where it could wait for itself: ${USE_WITHIN}`

@@ -20,7 +20,7 @@ export interface TransactionSession extends Session {
   within<T>(work: (session: TransactionSession) => Promise<T>): Promise<T>
 }
 
-/** What follows a commit, outside of a transaction: nothing is left to be committed. */
+/** Outside of a transaction a listener to the commit runs at once: nothing is left to be committed. */
 export const runAtOnce = async (listener: () => void): Promise<void> => listener()
 
 /**
@@ -66,7 +66,7 @@ async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>, savepoint =
   let result: T
   try {
     result = await work(tx)
-    // What still waits of the operation is sent with this, and fails here, not in the next one.
+    // Statements of the operation that still wait are sent with this, and fail here, not in the next one.
     await tx.run(`RELEASE SAVEPOINT ${savepoint}`)
   } catch (error) {
     // After a deadlock there is no savepoint any more; after a wait for a lock that was too long there may be.

@@ -124,7 +124,7 @@ class Retrier {
     const { maxConflicts = MAX_CONFLICT_RETRIES, trail } = this.rules
     const now = performance.now()
     if (failure === 'conflict') return this.#conflicts++ < maxConflicts && now < this.#deadline
-    // What the server then refuses, another one of its cluster would do a second time.
+    // If the server then refuses an operation, another one of its cluster would do it a second time.
     if (failure !== 'lost' || this.#mayBeLeaving) return false
     this.#losses++
     if (trail?.isLeft) this.#lookUntil ??= lookUntil(this.#startedAt)

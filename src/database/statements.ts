@@ -11,7 +11,7 @@ import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, Statemen
 import { failedEarlier } from './pool/not-run'
 import type { Tables } from './tables'
 
-/** What our statements depend on. */
+/** The facts that our statements depend on. */
 export interface Setting {
   engine: Engine
   tables: Tables
@@ -123,7 +123,7 @@ class ConnectionStatements implements Statements {
 
 const hasEnded = () => new RecentnError('closed', 'The transaction has ended')
 
-/** What the statements of a transaction ask it. */
+/** The part of a transaction that its statements use. */
 interface OpenTransaction {
   isOpen(): boolean
   listeners(): AfterCommit

@@ -77,7 +77,7 @@ export class Life implements Following {
   }
 }
 
-/** What a statement answers: of TypeORM's runners with `true`, or of mysql2. */
+/** Whether the answer to a statement reports changed rows: from TypeORM's runners with `true`, or from mysql2. */
 function hasChanged(result: unknown): boolean {
   const { affected = 0, affectedRows = 0 } = (result ?? {}) as { affected?: number; affectedRows?: number }
   return affected > 0 || affectedRows > 0
@@ -113,7 +113,7 @@ export function dropLost(connection: HeldConnection, engine: Engine, error: unkn
   if (driver && engine.members && errno === LOCK_WAIT_TIMEOUT) checkHost(driver)
   if (engine.failure(error) !== 'lost') return
   connection.drop()
-  // What the server says itself, and that it says nothing, holds for its other connections, too.
+  // An error from the server itself, and its silence, hold for its other connections, too.
   const isSilent = code === 'ETIMEDOUT'
   const isOfHost = errno > 0 || isSilent || error instanceof UnfitHost
   if (driver && isOfHost) doubtHost(driver, isSilent)

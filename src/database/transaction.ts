@@ -76,7 +76,7 @@ export class Database implements Session {
     this.pool = new BoundedPool({ source, open, connectionTimeoutSeconds, location: this.location })
   }
 
-  /** What a transaction holds and a call inside of it would wait for (`inside.ts`). */
+  /** The object that a transaction holds and that a call inside of it would wait for (`inside.ts`). */
   get #held(): object {
     return this.gate ?? this.#options.dataSource
   }

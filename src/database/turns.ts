@@ -8,7 +8,7 @@ import { inScope, openScope } from '../shared/scopes'
 /** The last operation of each connection, by what runs its statements, and of each transaction inside of it. */
 const lastOperations = new WeakMap<object, Promise<unknown>>()
 
-/** What the running code takes turns by. */
+/** The object by which the running code takes turns. */
 const turnsOn = (source: object): object => (openScope(source)?.given as object | undefined) ?? source
 
 export function inTurn<T>(source: object, work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 /**
- * What answers are written with. An answer is defined once, by its members. From them come its JSON for REST and `toJSON`, and
+ * The building blocks of answers. An answer is defined once, by its members. From them come its JSON for REST and `toJSON`, and
  * its schema and example in the OpenAPI document. Its constant names its type in `src/shared`: where one of the two has a
  * member that the other lacks, or with another type, the constant does not compile.
  *
@@ -16,7 +16,7 @@ interface UntypedMember {
   readonly schema: Schema
   readonly description?: string | undefined
   readonly example?: unknown
-  /** What a template literal has for the variable `name`, to write its value as JSON. Null: JSON does not have it. */
+  /** The part of a template literal that writes the variable `name` as JSON. Null: JSON does not have it. */
   readonly template: ((name: string, bind: Bind) => string) | null
   readonly isOptional?: boolean
 }

@@ -1,4 +1,4 @@
-/** What feeds are given. */
+/** The arguments of feeds. */
 import { exactlyOne, list, optional, required, rulesOf, type Schema } from './field'
 import { waitSeconds } from './queues'
 import { digits, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE } from './rules'

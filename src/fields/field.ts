@@ -1,12 +1,12 @@
 /**
- * What arguments and bodies are made of: kinds of values, each defined once. The library checks its arguments by them, and the
+ * The kinds of values in arguments and bodies, each defined once. The library checks its arguments by them, and the
  * DTOs in `src/http/dto` are written with them.
  */
 import { distance } from 'fastest-levenshtein'
 import { type Fault, invalidInput } from '../shared/errors'
 
 export type Schema = Readonly<Record<string, unknown>>
-/** What is wrong with a value, or null. */
+/** The fault of a value, or null. */
 export type Rule = (value: unknown) => string | null
 /** Looked up and gone through for every item: a Map does both fastest. */
 export type Rules = ReadonlyMap<string, Rule>
@@ -16,16 +16,16 @@ export interface Field<T = unknown> {
   readonly fault: Rule
   /** In the OpenAPI document. */
   readonly schema: Schema
-  /** What the document says of a member that is this. */
+  /** The document's description of a member of this kind. */
   readonly description?: string
   /**
-   * How JSON has it, where that is another form: an id, a cursor or a time is a text there. What is not valid is read as
+   * How JSON has it, where that is another form: an id, a cursor or a time is a text there. An invalid value is read as
    * undefined.
    */
   readonly wire?: { readonly fault: Rule; read(value: unknown): T | undefined }
   /** Any JSON value, which is kept as its text. */
   readonly isJson?: true
-  /** What each element of a list is. */
+  /** The field of each element of a list. */
   readonly element?: Field
   /** The DTO of an object in a list. */
   readonly dto?: DtoClass
@@ -34,7 +34,7 @@ export interface Field<T = unknown> {
 }
 
 /**
- * What all DTOs extend. One that the server hands on was judged when it was read, by rules that refuse all that the library's
+ * The base class of DTOs. One that the server hands on was judged when it was read, by rules that refuse all that the library's
  * refuse: the library does not judge it again. The package exports none.
  */
 export abstract class Judged {
@@ -115,7 +115,7 @@ function isList(value: unknown, max: number): value is unknown[] {
   return Array.isArray(value) && value.length >= 1 && value.length <= max
 }
 
-/** What is made of each of 1 to `max`, where all are surely valid; otherwise null, and the rules decide. */
+/** The results of `sure` for 1 to `max` elements, where all are surely valid; otherwise null, and the rules decide. */
 export function sureList<T, Made>(list: readonly T[], max: number, sure: (one: T) => Made | null): Made[] | null {
   if (!isList(list, max)) return null
   const all: Made[] = []

@@ -1,4 +1,4 @@
-/** What groups of recent items are given. */
+/** The arguments of groups of recent items. */
 import { type Field, nullable, optional, required, rulesOf, said, stated } from './field'
 import {
   defaulted,

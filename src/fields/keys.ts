@@ -1,10 +1,10 @@
-/** What an API key is made of: its text, its scopes, and what the names begin with that it is confined to. */
+/** The parts of an API key: its text, its scopes, and the prefix of the names that it is confined to. */
 import type { Scope } from '../shared/key-types'
 import { type Field, nullable, optionRules, required, rulesOf } from './field'
 import { NAME, whole } from './rules'
 
 /**
- * What a key may do: `append` appends and removes items of groups; `read` looks at everything but feeds' entries;
+ * The scopes of a key: `append` appends and removes items of groups; `read` looks at everything but feeds' entries;
  * `queue` sends, receives and settles messages; `feed` writes and reads the entries of feeds, their changes and
  * consumers; `admin` is settings, policies, queues, what removes more than items of one group, what removes or moves
  * messages that were never received, and what drops a feed.

@@ -1,4 +1,4 @@
-/** What the options of stores, and of all that runs for them, have in common. */
+/** The common parts of the options of stores, and of everything that runs for them. */
 import type { Fault } from '../shared/errors'
 import { addFaults, type Field, faultsOf, optionRules, type Rule, type Rules, refuse } from './field'
 import { MAX_DELAY_SECONDS } from './queues'
@@ -105,7 +105,7 @@ export function backoffFaults(given: Partial<Bounds> | undefined): Fault[] {
   return orderFault<Partial<Bounds>>(given, ['minSeconds', 'maxSeconds'], DEFAULT_BACKOFF, '/backoff')
 }
 
-/** What was left out takes its default, but never less than the least. */
+/** A bound that was left out takes its default, but never less than the least. */
 export function boundsOf({ minSeconds = DEFAULT_BACKOFF.minSeconds, maxSeconds }: Partial<Bounds> = {}): Bounds {
   return { minSeconds, maxSeconds: maxSeconds ?? Math.max(minSeconds, DEFAULT_BACKOFF.maxSeconds) }
 }
@@ -116,7 +116,7 @@ export function checkedStop(options: { timeoutSeconds?: number }): number | null
   return options.timeoutSeconds === undefined ? null : options.timeoutSeconds * 1000
 }
 
-/** What is created by its name, one by one, and stays until it is dropped. */
+/** The kinds of objects that are created by name, one by one, and stay until they are dropped. */
 const NAMED_KINDS = ['queues', 'schedules', 'policies', 'feeds'] as const
 export type NamedKind = (typeof NAMED_KINDS)[number]
 

@@ -1,4 +1,4 @@
-/** What queues and their messages are given. */
+/** The arguments of queues and their messages. */
 import { RAN_OUT } from '../shared/failures'
 import { type Field, nullable, optional, type Rule, ref, refused, required, rulesOf, said } from './field'
 import {
@@ -53,7 +53,7 @@ export const waitSeconds = (what: string) =>
 export const RETENTION_SECONDS = whole(1, MAX_TTL_SECONDS)
 export const PAUSED = 'is not a setting: pause the queue with `pause`, and resume it with `resume`'
 
-/** What the document says of each setting. */
+/** The settings, each with the document's description of it. */
 export const SETTING = {
   visibilityTimeoutSeconds: said(VISIBILITY_SECONDS, 'How long a receiver has a message for itself.'),
   maxReceives: said(
@@ -61,7 +61,7 @@ export const SETTING = {
     'A message whose claim ends without an `ack` after this many receives is dead. Null is no limit.',
   ),
   deadLetterQueue: said(NAME, 'Where dead messages go: a queue that exists. Null: they stay, with the state `dead`.'),
-  onDelete: said(ON_DELETE, 'What happens to a message that its receiver acknowledges.'),
+  onDelete: said(ON_DELETE, 'Whether a message that its receiver acknowledges is removed or archived.'),
   retentionSeconds: said(RETENTION_SECONDS, 'How long archived messages are kept. Null: for ever.'),
   groupConcurrency: said(
     GROUP_CONCURRENCY,

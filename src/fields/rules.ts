@@ -119,7 +119,7 @@ export function tablePrefixFault(prefix: unknown): string | null {
 
 export const NAME: Field<string> = { fault: nameFault, schema: ref('Name') }
 export const nameFaults = (parameter: string, value: unknown) => argumentFaults(parameter, value, NAME)
-/** What names begin with; '' is all of them. */
+/** A prefix of names; '' selects all of them. */
 export const PREFIX: Field<string> = {
   fault: (value) => (value === '' ? null : nameFault(value)),
   schema: { type: 'string' },
@@ -127,7 +127,7 @@ export const PREFIX: Field<string> = {
 /** A part of a name may be what no whole name is. */
 const partFault: Rule = (value) => (value === '.' || value === '..' ? null : PREFIX.fault(value))
 export const PART: Field<string> = { ...PREFIX, fault: partFault }
-/** What is a bigint to the library and decimal digits on the wire. */
+/** A value that is a bigint in the library and decimal digits on the wire. */
 export const digits = (fault: Rule, textFault: Rule, component: string): Field<bigint> => ({
   fault,
   schema: ref(component),
@@ -150,7 +150,7 @@ export function whole(min: number, max: number, description?: string): Field<num
   }
 }
 
-/** What is taken for what is left out: the document says it. */
+/** A field with a default for a value that is left out; the document states it. */
 export type Defaulted<T> = Field<T> & { readonly default: T }
 export function defaulted<T>(field: Field<T>, byDefault: T, description?: string): Defaulted<T> {
   const schema = { ...field.schema, default: byDefault, ...(description !== undefined && { description }) }
@@ -203,7 +203,7 @@ export function json(maxBytes: number): Field & { readonly isJson: true } {
 export const PAYLOAD = json(MAX_PAYLOAD_BYTES)
 export const VALUE = json(MAX_VALUE_BYTES)
 
-/** What every list takes. */
+/** The options of every list. */
 export const PAGE_LIMIT = defaulted(whole(1, MAX_BATCH), 100)
 export const page = { limit: optional(PAGE_LIMIT), after: optional(text()) }
 export const PAGE_RULES = rulesOf(page)

@@ -1,4 +1,4 @@
-/** What schedules are given: when messages are sent, and what they say. */
+/** The arguments of schedules: when messages are sent, and what they say. */
 import type { Fault } from '../shared/errors'
 import { wallClockMs } from '../shared/platform'
 import { type Field, nullable, optional, refused, required, rulesOf } from './field'

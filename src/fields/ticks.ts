@@ -12,7 +12,7 @@ export interface Timing {
   timeZone: string
 }
 
-/** What happens to ticks that no process was there to send. */
+/** The treatment of ticks that no process was there to send. */
 export const MISSED = ['send-once', 'skip'] as const
 export type MissedTicks = (typeof MISSED)[number]
 
@@ -233,8 +233,8 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 }
 
 /**
- * What a schedule whose next tick is `nextMs` sends now: every tick that is at most a minute late. If all that are due are
- * later than that, the newest one, or none.
+ * The ticks that a schedule with the next tick `nextMs` sends now: every tick that is at most a minute late. If all that are due
+ * are later than that, the newest one, or none.
  */
 export function dueTicks(
   timing: Timing & { missed: MissedTicks },

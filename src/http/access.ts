@@ -144,7 +144,7 @@ export interface Allowance {
   keyId?: string
 }
 
-/** What the request may do in each scope. Throws what the guard throws, except `forbidden`. */
+/** The rights of the request in each scope. Throws the errors of the guard, except `forbidden`. */
 export async function allowanceOf(guard: Guard, request: Request): Promise<Allowance> {
   const granted: [Scope, Grant][] = []
   for (const scope of SCOPES) {

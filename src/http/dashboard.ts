@@ -61,7 +61,7 @@ const ownPagesOnly: RequestHandler = (request, response, next) => {
   sendProblem(response, new RecentnError('forbidden', 'Pages of other origins may not change anything here'))
 }
 
-/** Whether a page of another origin has sent the request. What is not a browser says nothing of this. */
+/** Whether a page of another origin has sent the request. A client that is not a browser does not say. */
 function isFromElsewhere({ headers }: Request): boolean {
   const { origin, host, 'sec-fetch-site': site, 'x-forwarded-host': forwarded } = headers
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'

@@ -38,7 +38,7 @@ export interface DispatchOptions {
 /** Shared by all routers, because the process has one memory. */
 const largeReads = new LargeReads()
 
-/** What all routes of a router share. */
+/** The objects that all routes of a router share. */
 interface Shared {
   store: Store
   guard: Guard
@@ -124,7 +124,7 @@ async function bodyOrFault(
   }
 }
 
-/** What a request is about. An invalid body adds nothing. */
+/** The subjects of a request. An invalid body adds none. */
 function aboutOf(route: Route, { input, refusal }: ReadInput): readonly Subject[] {
   const about = route.about(input)
   const ofBody = refusal === null && route.body?.about?.(input.body)

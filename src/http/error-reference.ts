@@ -1,5 +1,5 @@
 /**
- * What each code means and what to do about it: the page `/docs/errors` of the REST interface, and docs/errors.md. Apart
+ * The meaning of each code and what to do about it: the page `/docs/errors` of the REST interface, and docs/errors.md. Apart
  * from the table of codes, so that the client's bundle does without.
  */
 import { ERRORS, type ErrorCode } from '../shared/errors'

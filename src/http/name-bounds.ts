@@ -27,7 +27,7 @@ interface NameBoundOptions {
 export class NameBound {
   readonly #store: Store
   readonly #bounds: NameBounds | undefined
-  /** What the message calls the setting. */
+  /** The name of the setting in the message. */
   readonly #settingOf: (kind: NamedKind) => string
   /** When each feed was last seen, by its name. */
   readonly #seen = new Map<string, number>()

@@ -44,7 +44,7 @@ export interface DocumentedAnswer {
   located?: 'always' | 'for one'
 }
 
-/** What the OpenAPI document says of a route beyond its parameters and body. */
+/** The description of a route in the OpenAPI document, beyond its parameters and body. */
 export interface Operation {
   id: string
   tag: string
@@ -63,7 +63,7 @@ export interface Operation {
 export interface BodyReader<B> {
   schema: string
   example: unknown
-  /** What the members are of a body that is one object. */
+  /** The members of a body that is one object. */
   dto?: DtoClass
   /** The body may be left out, which means `{}`. */
   optional?: boolean
@@ -87,7 +87,7 @@ export interface Input<P extends Parameters, Q extends Parameters, B> {
   isEnsuring?: boolean
   /** Aborted when the client is gone, the server stops or the access ends: for routes that wait or stream. */
   signal?: AbortSignal
-  /** What the request may do, for the route with `tellsAccess`. */
+  /** The rights of the request, for the route with `tellsAccess`. */
   allowance?: Allowance
   /** The `Last-Event-ID` of a client that reconnects, for routes that stream. */
   lastEventId?: bigint
@@ -102,14 +102,14 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> extends Opera
   /** In place of it, for a PUT that only creates. */
   ensureScope?: Scope
   /**
-   * What the path and the query are about; `body.about` adds the body's part. If access is confined to a prefix, a
+   * The subjects of the path and the query; `body.about` adds the body's part. If access is confined to a prefix, a
    * request that names anything outside of it is refused, and a handler that lists or changes by prefix keeps to names
    * `within`. An invalid request may lack names.
    */
   about(input: Pick<Input<P, Q, B>, 'path' | 'query'>): readonly Subject[]
   pathParameters: P
   queryParameters: Q
-  /** What the handler creates if it does not exist: its name comes first of its kind in `about`. */
+  /** The kind of object that the handler creates if it does not exist: its name comes first of its kind in `about`. */
   creates?: NamedKind
   /** Adds the faults of query parameters that do not go together. */
   checkQuery?(query: Values<Q>, faults: FaultSink): void

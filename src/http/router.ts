@@ -110,7 +110,7 @@ export function createRouter<Incoming extends IncomingMessage = Request>(
   return router as unknown as MountedRouter
 }
 
-/** What `app.use` takes, of Express 4 and 5. */
+/** The handler that `app.use` takes, of Express 4 and 5. */
 export type MountedRouter = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,5 +1,5 @@
 /**
- * What a request is about: the decoded names in its path, query and body, and the prefixes of names that it lists or
+ * The subjects of a request: the decoded names in its path, query and body, and the prefixes of names that it lists or
  * changes. Every route of the tables declares it. It keeps a request to the prefix of its key, or to the one that the
  * user's `access` function returned, and that function decides by it.
  */
@@ -22,7 +22,7 @@ export interface NamedSubjects {
   readonly prefixes: readonly string[]
 }
 
-/** What a request is about, for an `access` function. It has every kind; most are empty. */
+/** The subjects of a request, for an `access` function. It has every kind; most are empty. */
 export interface RequestSubjects extends Readonly<Record<SubjectKind, NamedSubjects>> {
   /**
    * The `operationId` of the route in the OpenAPI document, such as `appendItem`; `openapi` for the document itself.

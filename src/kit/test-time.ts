@@ -10,7 +10,7 @@ import type { Lease, Leases } from '../shared/leases'
 export interface WaitsByClock {
   /** The longest step that it bears; any step when left out. */
   readonly longestStepMs?: number
-  /** So much time has passed. What it waits for may begin; resolves when its claims are extended. */
+  /** Called when `ms` have passed. Work that waits for that may begin; resolves when its claims are extended. */
   movedOn(ms: number): Promise<void> | void
 }
 

@@ -1,6 +1,6 @@
 /**
  * How a repository has its operations run. In a transaction, and without a store, each request runs by itself (`alone`). A
- * store's runner lets the requests of many callers share commits and statements. What a batch of an operation is stands
+ * store's runner lets the requests of many callers share commits and statements. The batches of an operation are defined
  * beside its SQL.
  */
 import type { Reader, Session, Tx } from '../database/engine'

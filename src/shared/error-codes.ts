@@ -1,5 +1,5 @@
 /**
- * The one table of error codes. A code is a stable word that a program may compare. What each code means and what to do about
+ * The one table of error codes. A code is a stable word that a program may compare. The meaning of each code and what to do about
  * it is in `error-reference.ts`.
  */
 

@@ -88,7 +88,7 @@ export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []
   promote(ids: readonly bigint[], ...call: Call): Promise<{ promoted: number }>
   /** Drops the ready, blocked and delayed messages, or only the dead that are chosen. */
   purge(options?: Queue.PurgeOptions & Also<Call>): Promise<{ deleted: number }>
-  /** What the dead messages of the queue died of, and the dead letters in it. */
+  /** The errors that the queue's dead messages died of, and the dead letters in it. */
   errors(options?: Pick<Queue.DeadFilter, 'from'> & Also<Call>): Promise<Queue.DeadErrors>
 }
 

@@ -179,7 +179,7 @@ export class Leases<Held extends Lease<unknown>> {
   }
 }
 
-/** What extends claims. */
+/** The object that extends claims. */
 export interface ExtendSource {
   extendMany(
     queue: string,

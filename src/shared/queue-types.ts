@@ -102,6 +102,6 @@ export interface Queues {
   promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }>
   /** Drops the ready, blocked and delayed messages: in a dead-letter queue, the dead letters. Or only the dead that are chosen. */
   purge(queue: string, options?: PurgeOptions): Promise<{ deleted: number }>
-  /** What the dead messages of the queue died of, and the dead letters in it. Throws `queue_not_found`. */
+  /** The errors that the queue's dead messages died of, and the dead letters in it. Throws `queue_not_found`. */
   errors(queue: string, options?: Pick<DeadFilter, 'from'>): Promise<DeadErrors>
 }

@@ -1,6 +1,6 @@
 /**
- * The transactions and the handlers that the running code is in, by its asynchronous context. What waits for the end of one must
- * not be waited for inside it; what belongs to a transaction may take part in it.
+ * The transactions and the handlers that the running code is in, by its asynchronous context. A call that waits for the end of
+ * one must not be waited for inside it; a call that belongs to a transaction may take part in it.
  *
  * One `AsyncLocalStorage` serves them all. Until Node 24 each one that was ever used makes every later promise of the process
  * slower.
@@ -8,9 +8,9 @@
 import { AsyncLocalStorage } from './platform'
 
 export interface CodeScope<Given = unknown> {
-  /** What the scope is of: the source of a transaction's connection, or what has handlers. */
+  /** The owner of the scope: the source of a transaction's connection, or the object that has handlers. */
   readonly owner: object
-  /** What code inside takes part in; undefined where there is nothing of the kind. */
+  /** The object that code inside takes part in; undefined where there is none. */
   readonly given: Given
   /** False once it has ended, for code that it left running. */
   isOpen: boolean

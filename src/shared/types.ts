@@ -33,7 +33,7 @@ export interface DryRun {
   dryRun?: boolean | undefined
 }
 
-/** What a change of settings would remove. */
+/** The items that a change of settings would remove. */
 export interface Losses {
   /** Number of groups that the settings are for. */
   groups: number

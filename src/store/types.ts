@@ -69,7 +69,7 @@ export interface StoreOptions {
   /**
    * `ambient`: inside the callback of the DataSource's `transaction` (or a method that `@Transactional()` of typeorm-transactional
    * or nestjs-cls wraps) and of `store.transaction`, calls of the store take part in that transaction, as those of `tx` do.
-   * Calls that `tx` does not have are refused there with `misuse`. What `work`, `consume`, `poll` and `watch` start stays
+   * Calls that `tx` does not have are refused there with `misuse`. Work that `work`, `consume`, `poll` and `watch` start stays
    * outside. Default: all calls inside are refused.
    */
   join?: 'ambient' | undefined
@@ -260,8 +260,8 @@ export interface Store {
   /** One feed, whose values have this type, as `queue`. */
   feed<In = unknown, Out = In>(feed: string, options?: HandleOptions<Out, In>): StoreFeedHandle<In, Out>
   /**
-   * What is wrong now, the worst first: dead messages, messages that no process receives or that are held, schedules that cannot
-   * send, entries without a publisher, consumers that are behind. Some seconds old at most. Throws `invalid_input`, and
+   * Everything wrong now, the worst first: dead messages, messages that no process receives or that are held, schedules that
+   * cannot send, entries without a publisher, consumers that are behind. Some seconds old at most. Throws `invalid_input`, and
    * `misuse` inside a transaction of the store's database.
    */
   overview(options?: OverviewOptions): Promise<Overview>

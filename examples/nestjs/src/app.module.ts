@@ -22,7 +22,7 @@ export class ShopModule {}
       database: process.env.DATABASE ?? './shop.db',
       enableWAL: true,
       entities: [Product, Order, Invoice, ...entities],
-      synchronize: true, // the shop's tables; in production by migrations of your own
+      synchronize: true, // the shop's tables; in production by your own migrations
       migrations, // recentn's tables
       migrationsRun: true,
     }),

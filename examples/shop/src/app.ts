@@ -8,7 +8,7 @@ export function createApp(store: Store, shop: Shop): Express {
     if (userOf(request) !== 'admin') throw new RecentnError('unauthorized')
     return true
   }
-  // Before a body parser of your own.
+  // Before your own body parser.
   app.use('/activity', createRouter(store, { access }))
   app.use('/dashboard', createDashboard(store, { access }))
   app.use(express.json())

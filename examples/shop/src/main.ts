@@ -11,7 +11,7 @@ const dataSource = await new DataSource({
   database: process.env.DATABASE ?? './shop.db',
   enableWAL: true,
   entities: [Product, Order, Invoice, ...entities],
-  synchronize: true, // the shop's tables; in production by migrations of your own
+  synchronize: true, // the shop's tables; in production by your own migrations
   migrations, // recentn's tables
   migrationsRun: true,
 }).initialize()

@@ -1,4 +1,4 @@
-/** What the shop does with recentn, apart from HTTP. */
+/** The shop's use of recentn, apart from HTTP. */
 import type { Message, Store } from 'recentn'
 import { Invoice, Order, Product } from './entities.js'
 

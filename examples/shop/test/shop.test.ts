@@ -64,7 +64,7 @@ test('an order is mailed, and invoiced once', async () => {
   assert.equal(await store.dataSource.getRepository(Invoice).countBy({ order: 1 }), 1)
 })
 
-test('a mail that nobody takes is tried again, and dead in the end', async () => {
+test('a mail that has no valid address is tried again, and dead in the end', async () => {
   await shop.order(1, 'nobody')
   for (let attempt = 1; attempt <= 5; attempt++) {
     await store.drain('mail')

@@ -16,7 +16,7 @@ import { settled } from '../turns'
 interface CallersTransaction {
   isOpen: boolean
   readonly listeners: AfterCommit
-  /** What its operations take turns by. */
+  /** The object by which its operations take turns. */
   readonly source: object
 }
 
@@ -37,7 +37,7 @@ async function ending(runner: QueryRunner, isCommit: boolean): Promise<void> {
   if (isWhole) transaction.isOpen = false
 }
 
-/** What follows the transactions of a DataSource, however many stores use it. It listens to nothing of entities. */
+/** The subscriber to the transactions of a DataSource, however many stores use it. It listens to nothing of entities. */
 export const TRANSACTION_ENDS: EntitySubscriberInterface = {
   afterTransactionStart({ queryRunner }: TransactionEvent) {
     // Another one was before it, whose end was not heard.

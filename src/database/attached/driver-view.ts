@@ -19,7 +19,7 @@ export function viewOf<Target extends object>(target: Target, methods: Record<st
   return view
 }
 
-/** What is behind a view; anything else as it is. */
+/** The object behind a view; any other object as it is. */
 export function behind<Target extends object>(view: Target): Target {
   return (targets.get(view) as Target | undefined) ?? view
 }

@@ -131,7 +131,7 @@ export function joined(
   return { session, manager: 'startTransaction' in given ? given.manager : given }
 }
 
-/** Not by `instanceof`: the user's TypeORM may be another copy of it. What it marks by this key may have a `query` too. */
+/** Not by `instanceof`: the user's TypeORM may be another copy of it. Objects that it marks so may have a `query` too. */
 function isQueried(given: Given): given is QueryTransaction {
   if (typeof given !== 'object' || given === null || '@instanceof' in given) return false
   return !('startTransaction' in given) && 'query' in given && typeof given.query === 'function'

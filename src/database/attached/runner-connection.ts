@@ -23,7 +23,7 @@ import { endOf, OverLimit } from '../mysql/statement-limit'
 import { callersTransaction } from './callers-transaction'
 import { behind, givenTo, viewOf } from './driver-view'
 
-/** What begins and ends transactions is quick, whoever sends it. */
+/** Statements that begin and end transactions are quick, whoever sends them. */
 const CONTROL = /^(SET TRANSACTION|START TRANSACTION|COMMIT|ROLLBACK|SAVEPOINT|RELEASE SAVEPOINT)\b/
 
 /** The parts of TypeORM's runners that their type does not know. */
@@ -84,7 +84,7 @@ export class RunnerConnection implements HeldConnection {
     return (this.#runner as Partial<FollowedRunner>).turns
   }
 
-  /** What follows the commit of a transaction that the runner's user has begun. */
+  /** The listeners to the commit of a transaction that the runner's user has begun. */
   get listeners(): AfterCommit {
     return this.#turns?.listeners ?? callersTransaction(this.#runner, this.source).listeners
   }

@@ -1,4 +1,4 @@
-/** What the engines have in common where rows get consecutive numbers. */
+/** The common SQL of the engines by which rows get consecutive numbers. */
 import type { Numbering, Statement } from '../engine'
 
 /** SELECT of the keys of the rows that are to be numbered, with their places, and the condition that joins them to the table. */

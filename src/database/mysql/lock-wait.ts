@@ -29,7 +29,7 @@ export function setWait(
   const last = told.get(connection)
   if (!last) return undefined
   const seconds = lockSeconds(last.statementSeconds, asked)
-  // What was not sent has set nothing.
+  // A statement that was not sent has set nothing.
   if (last.seconds === seconds && last.by.isSent) return undefined
   const note = (by: WaitingStatement) => {
     told.set(connection, { ...last, seconds, by })

@@ -73,7 +73,7 @@ export class MysqlConnection implements HeldConnection {
     return this.#view
   }
 
-  /** What follows the commit of a transaction that was begun through the view. */
+  /** The listeners to the commit of a transaction that was begun through the view. */
   get listeners(): AfterCommit {
     this.#listeners ??= new AfterCommit()
     return this.#listeners

@@ -129,7 +129,7 @@ export const mysqlEngine: Engine = {
   refusal: mysqlRefusal,
 }
 
-/** What both servers understand, until the server has said which one it is. */
+/** The engine of SQL that both servers understand, until the server has said which one it is. */
 export const commonEngine: Engine = { ...mysqlEngine, forShareSkipLocked: mysqlEngine.forShare }
 
 export const mariadbEngine: Engine = {
@@ -155,7 +155,7 @@ export function oneStatement(connection: Connection, sql: string, parameters: un
   }
   if (parameters.length === 0) return sql
   const text = connection.format(sql, parameters)
-  // What the driver escapes with backslashes may end a text in a session with NO_BACKSLASH_ESCAPES, and then the statement.
+  // In a session with NO_BACKSLASH_ESCAPES a text that the driver escapes with backslashes may end early, and then the statement.
   return text.includes(';') ? connection.format(sql, parameters.map(withoutEscapes)) : text
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the errors of MySQL and MariaDB mean. Owns the one table of their numbers.
+ * The meaning of the errors of MySQL and MariaDB. Owns the one table of their numbers.
  *
  * Invariant: a number whose statement or COMMIT may have taken effect is `lost` or `leaving`, so that the outcome is found
  * out. It is `away` only if the server says it before it does anything, or has rolled the transaction back.
@@ -217,7 +217,7 @@ export function isDiskFull(error: unknown): boolean {
   return DISK_FULL.has(errno) || (meaningOf(errno) === 'unable' && NO_SPACE.test(message ?? ''))
 }
 
-/** What mysql2 says of a statement on a connection that it has closed before: the server never gets it. */
+/** The error of mysql2 for a statement on a connection that it has closed before: the server never gets it. */
 const NOT_SENT = /when connection is in closed state/
 
 /** Whether a COMMIT, or a statement that commits by itself, may have taken effect although it failed with this error. */

@@ -32,7 +32,7 @@ export class OwnPool {
     private readonly asksAgain = false,
   ) {}
 
-  /** What TypeORM takes for its driver. */
+  /** The object that TypeORM takes for its driver. */
   readonly driver: PoolMaker = {
     createPool: (options) => {
       const pool = this.mysql2.createPool(options)

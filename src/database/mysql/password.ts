@@ -15,7 +15,7 @@ export type PasswordFunction = () => string | Promise<string>
 /** How long the function may take. */
 export const PASSWORD_MS = 5000
 
-/** What is said where the server refuses a password. */
+/** The errors by which a server refuses a password. */
 const REFUSED = new Set([1045, 1698, 1862])
 
 export function isRefusedPassword(error: unknown): boolean {

@@ -76,7 +76,7 @@ function hostsOf(list: string, faults: string[]): ServerHost[] {
   return hosts
 }
 
-/** What follows a colon may be the password of a URL without its host, unless the text looks like an IPv6 address. */
+/** The part after a colon may be the password of a URL without its host, unless the text looks like an IPv6 address. */
 function withoutSecret(text: string): string {
   return /^[\da-f]*:[\da-f]*:[\da-f:.]*$/i.test(text) ? text : text.replace(/:.*/s, ':…')
 }
@@ -126,7 +126,7 @@ export function refusedUrl(...details: string[]): RecentnError {
 
 export const NAMELESS_FILE = 'must name a file, as sqlite:./data/recentn.db and sqlite:/srv/recentn.db do'
 
-/** The file of a `sqlite:` URL, or `:memory:`; null if it names none. What follows just two slashes would be a host. */
+/** The file of a `sqlite:` URL, or `:memory:`; null if it names none. A text after just two slashes would be a host. */
 export function sqliteFile(url: string): string | null {
   return /^sqlite:(?:\/\/(?=\/))?((?!\/\/[^/]).+)$/s.exec(url)?.[1] ?? null
 }

@@ -39,7 +39,7 @@ export function lockSeconds(statementSeconds: number, asked = LOCK_SECONDS): num
   return Math.max(1, Math.min(asked, statementSeconds - LOCK_LATE_SECONDS))
 }
 
-/** What sets a connection of our own; `statementSeconds` is the limit of a statement. */
+/** The statements that set up our own connection; `statementSeconds` is the limit of a statement. */
 export function ownSettings(statementSeconds: number): string {
   return [
     // The server may have set another character set by init_connect, by which the driver would then encode.
@@ -89,7 +89,7 @@ interface SessionLook {
   connection_id: number | string | bigint
 }
 
-/** A variable with two names. What is read without being committed may be remembered, and be shown when it is gone. */
+/** A variable with two names. Uncommitted rows that are read may be remembered, and be shown when they are gone. */
 const ISOLATION = "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')"
 const READS_TOO_MUCH =
   'The connections of the DataSource have transaction_isolation READ-UNCOMMITTED (recentn needs READ-COMMITTED or stricter)'

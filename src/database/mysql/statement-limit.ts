@@ -46,7 +46,7 @@ export function isOverLimit(error: unknown): boolean {
   return driverError(error) instanceof OverLimit
 }
 
-/** What the connections of one pool have received. */
+/** The bytes that the connections of one pool have received. */
 class Received {
   readonly onSilence: (() => void)[] = []
   readonly connections = new Set<LimitedConnection>()
@@ -62,7 +62,7 @@ class Received {
     })
   }
 
-  /** What all of them have received so far: a look that comes late makes no answer newer. */
+  /** The bytes that all of them have received so far: a look that comes late makes no answer newer. */
   get bytes(): number {
     let sum = this.#ofClosed
     for (const { stream } of this.connections) sum += stream.bytesRead
@@ -108,10 +108,10 @@ export function limitStatements(connection: LimitedConnection, pool: LimitedPool
   ofPool.add(connection)
   const lookMs = (seconds * 1000) / LOOKS
   let seen: LimitedConnection['_command'] = null
-  /** What the pool had received when the statement was first seen. */
+  /** The bytes that the pool had received when the statement was first seen. */
   let before = 0
   let looks = 0
-  /** What the connection has received, and for how many looks nothing more. */
+  /** The bytes that the connection has received, and for how many looks no more have come. */
   let bytes = 0
   let quiet = 0
   const timer = setInterval(() => {
@@ -172,7 +172,7 @@ export function limitUntil(connection: object, until: number): void {
   ends.set(connection, until)
 }
 
-/** What runs on the connection next has its own limit. */
+/** The next statement on the connection has its own limit. */
 export function forgetLimit(connection: object): void {
   ends.delete(connection)
 }

@@ -110,7 +110,7 @@ async function versionOf(reader: Reader, schema: NameHolder | undefined): Promis
   return Number(rows[0]?.version ?? 0)
 }
 
-/** What our tables lack, and what they have that is not ours. */
+/** The parts that our tables lack, and the parts in them that are not ours. */
 function differences(reader: Reader, found: ReadonlyMap<string, NameHolder>): string[] {
   return [...currentColumns()].flatMap(([plain, { all: columns }]) => {
     const name = reader.tables.prefix + plain

@@ -92,7 +92,7 @@ Object.assign(GatedQueryRunner.prototype, {
 
 const gated = new WeakMap<DataSource, GatedSource>()
 
-/** What was made for a SQLite DataSource that we have opened; undefined for another. */
+/** The gated source of a SQLite DataSource that we have opened; undefined for another. */
 export function gatedSourceOf(source: DataSource): GatedSource | undefined {
   return gated.get(source)
 }

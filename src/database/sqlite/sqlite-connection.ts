@@ -77,7 +77,7 @@ export class SqliteConnection implements HeldConnection {
     return transactionDepth !== 1
   }
 
-  /** What follows the commit of a transaction that was begun by a runner on it. */
+  /** The listeners to the commit of a transaction that was begun by a runner on it. */
   get listeners(): AfterCommit {
     this.#listeners ??= new AfterCommit()
     return this.#listeners

@@ -43,7 +43,7 @@ export class WatchedFile {
     this.#lookedAt = now
   }
 
-  /** What tells the file from any other; null if there is none. If it cannot be looked at, it is taken for the same. */
+  /** The text that tells the file from any other; null if there is none. If it cannot be looked at, it is taken for the same. */
   #look(ending: string, known: string | null): string | null {
     try {
       const found = statOf(this.#path + ending)
@@ -86,7 +86,7 @@ export async function requireOwnWal(file: string): Promise<void> {
   )
 }
 
-/** What tells this state from another one; null if the `-wal` may belong to the file. */
+/** The text that tells this state from another one; null if the `-wal` may belong to the file. */
 function strangeWal(file: string): string | null {
   const [main, wal] = [statOf(file), statOf(`${file}-wal`)]
   if (!main || !wal || main.size === 0n || wal.size <= WAL_HEADER || main.ctimeNs <= wal.ctimeNs) return null

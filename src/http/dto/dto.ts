@@ -1,5 +1,5 @@
 /**
- * What DTOs are written with. A DTO is a class with a decorator for each member, and says once what a body may be: from its
+ * The decorators of DTOs. A DTO is a class with a decorator for each member, and says once what a body may be: from its
  * decorators come the rules of class-validator, the reading of a body that is surely valid (`input/read.ts`), the component of
  * the OpenAPI document, and the type that a handler gets. A DTO is judged as JSON has it: ids and times are texts.
  */
@@ -24,7 +24,7 @@ export type DtoMembers = ReadonlyMap<string, DtoMember>
 const declared = new Map<object, Map<string, DtoMember>>()
 const components = new Map<object, { name: string; description: string | undefined }>()
 
-/** What a field is read as. */
+/** The type that a field is read as. */
 type ReadAs<F extends Field> = F extends { readonly isJson: true } ? JsonText : F extends Field<infer T> ? T : never
 /** A decorator of a member that may be `Given`: its type must allow all of that. */
 type Declares<Given> = <D extends object, N extends keyof D>(
@@ -97,11 +97,11 @@ export const Component =
     components.set(dto, { name, description })
   }
 
-/** What is wrong with members taken together. Each by itself may be wrong too, and null is there unless it is left out. */
+/** The faults of members taken together. Each by itself may be wrong too, and null is there unless it is left out. */
 export type Together = (given: Readonly<Record<string, unknown>>) => readonly Fault[]
 const together = new Map<DtoClass, Together>()
 
-/** How the members of a DTO are judged together. What extends it does not inherit that. */
+/** How the members of a DTO are judged together. A class that extends it does not inherit that. */
 export const Checked =
   (check: Together) =>
   (dto: DtoClass): void => {
@@ -148,7 +148,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What is wrong with a member; the first fault inside of a list or an object with its place. */
+/** The fault of a member; the first fault inside of a list or an object with its place. */
 function memberFault({ field, isRequired, null: meaning }: DtoMember, value: unknown): string | null {
   if (value === undefined || (value === null && isRequired && meaning === 'refused'))
     return isRequired ? 'is required' : null

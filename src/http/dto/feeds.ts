@@ -23,7 +23,7 @@ export class NewEntriesDto extends Judged {
 
 const KEY_PREFIX: typeof PREFIX = {
   ...PREFIX,
-  schema: { ...PREFIX.schema, description: 'What the keys begin with; "" is all of them.' },
+  schema: { ...PREFIX.schema, description: 'The prefix of the keys; "" selects all of them.' },
 }
 
 @Component('Republish', 'Exactly one of the two.')

@@ -24,7 +24,7 @@ export class BatchDto extends Judged {
   @Required(list(object(NewGroupItemDto), MAX_BATCH)) items!: readonly NewGroupItemDto[]
 }
 
-@Component('GroupChanges', 'What is left out stays as it is; with null a setting follows the policy again.')
+@Component('GroupChanges', 'A setting that is left out stays as it is; with null it follows the policy again.')
 export class GroupChangesDto extends Judged {
   @Nullable(CAPACITY) capacity?: number | null
   @Nullable(MODE) mode?: Mode | null

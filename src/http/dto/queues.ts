@@ -30,7 +30,7 @@ export class QueueChangesDto extends QueueSettingsDto {
   @NotNull(SETTING.onDelete) override onDelete?: OnDelete
 }
 
-/** What a message has, also where its body may be left out. */
+/** The members of a message, also where its body may be left out. */
 export abstract class MessageDto extends Judged {
   @NotNull(VALUE) body?: JsonText
   @Optional(defaulted(DELAY_SECONDS, 0, 'The time until the message is handed out.')) delaySeconds?: number

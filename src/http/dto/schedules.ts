@@ -10,7 +10,7 @@ import { MessageDto } from './queues'
 const { MAX_GIVEN, SCHEDULE_ATTRIBUTE, TICK_ATTRIBUTE } = fields
 const QUEUE = 'The queue that gets the messages. It must exist.'
 
-@Component('ScheduleChanges', 'What is left out stays as it is.')
+@Component('ScheduleChanges', 'A field that is left out stays as it is.')
 export class ScheduleChangesDto extends MessageDto {
   @NotNull(NAME, QUEUE) queue?: string
   @NotNull(DELAY_SECONDS) override delaySeconds?: number

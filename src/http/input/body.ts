@@ -24,7 +24,7 @@ export interface JsonBody {
 }
 
 /**
- * The JSON body of a request; null when it has none. What a parser of the surrounding app left in `request.body` is used.
+ * The JSON body of a request; null when it has none. A body that a parser of the surrounding app left in `request.body` is used.
  * Throws `malformed_json`, a `StatusError` (408 where nothing of it comes for `stallMs`, 413, 415), and `overloaded` where the unfinished bodies of the process take too much together.
  */
 export async function readJsonBody(
@@ -169,7 +169,7 @@ function tooManyUnfinished(): RecentnError {
   return new RecentnError('overloaded', 'Too many bodies are unfinished')
 }
 
-/** What is wrong with requests whose bodies will never be complete. */
+/** The faults of requests whose bodies will never be complete. */
 const faults = new WeakMap<IncomingMessage, RecentnError>()
 
 /** Tells whoever reads the body of this request, or is about to, that the rest of it will not come. */
@@ -201,7 +201,7 @@ function discard(request: IncomingMessage): Promise<void> {
 
 const unfinished = new HeldBytes(64 * MIB)
 
-/** What a chunk takes beside its bytes: a sender may send a body byte by byte. */
+/** The memory that a chunk takes beside its bytes: a sender may send a body byte by byte. */
 const CHUNK_BYTES = 512
 
 /** When this many chunks have come they are made one. */

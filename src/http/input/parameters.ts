@@ -170,13 +170,13 @@ const cursorText = textual<string>(
   String,
 )
 
-/** What every list takes; `example` is a cursor, which the store checks. */
+/** The parameters of every list; `example` is a cursor, which the store checks. */
 export function pageParameters(example: string, cursor: 'name' | 'opaque' = 'name') {
   const what = `The \`nextAfter\` of the page before${cursor === 'opaque' ? ': opaque' : ''}.`
   return { limit: limitParameter(PAGE_LIMIT), after: optional(cursorText(what, example)) }
 }
 
-/** What a history takes, which is read from the newest on; `example` is a cursor, which the store checks. */
+/** The parameters of a history, which is read from the newest on; `example` is a cursor, which the store checks. */
 export function historyParameters(example: string) {
   const before = optional(cursorText('The `nextBefore` of the page before: opaque.', example))
   return { limit: limitParameter(PAGE_LIMIT), before }
@@ -188,7 +188,7 @@ export function pathReader(parameters: Parameters) {
     readAll((name) => [String(given[name])], faults)
 }
 
-/** What reads the query of a request target; unknown and repeated parameters are faults. */
+/** The reader of the query of a request target; unknown and repeated parameters are faults. */
 export function queryReader(parameters: Parameters) {
   const readAll = readerOf(parameters)
   // Without a query a parameter is its default, which is the same for every request.

@@ -32,11 +32,11 @@ export function readBody<D extends Judged>(dto: DtoClass<D>, { value, text }: Js
 }
 
 interface MemberReader extends DtoMember {
-  /** What the library takes for a value of the object at `source`; undefined where it isn't surely valid. */
+  /** The library's form of a value of the object at `source`; undefined where it isn't surely valid. */
   read(given: unknown, source: JsonSource): unknown
 }
 
-/** What is made of a DTO once. */
+/** The parts that are made of a DTO once. */
 interface BodyPlan {
   Dto: DtoClass
   readers: ReadonlyMap<string, MemberReader>
@@ -140,7 +140,7 @@ export function addFaults(dto: DtoClass, value: unknown, pointer: string, faults
   const judged = new dto() as object as JsonObject
   for (const name of Object.keys(value)) {
     const member = readers.get(name)
-    // What is not known is not given to class-validator, which takes long over thousands of fields.
+    // Unknown members are not given to class-validator, which takes long over thousands of fields.
     if (member === undefined) addUnknown(faults, pointer, name, readers.keys())
     else if (value[name] !== null || member.null !== 'left out') {
       judged[name] = toJudge(member, name, value[name], source)
@@ -160,7 +160,7 @@ export function addFaults(dto: DtoClass, value: unknown, pointer: string, faults
   }
 }
 
-/** What the rule of a member judges: JSON by its text. What has none stays as it is, for the rule to name its fault. */
+/** The value that the rule of a member judges: JSON by its text. A value without one stays, for the rule to name its fault. */
 function toJudge({ field, null: meaning }: DtoMember, name: string, given: unknown, source: JsonSource): unknown {
   if (!field.isJson || given === undefined || (given === null && meaning !== 'value')) return given
   return jsonText(name, given, source) ?? given
@@ -191,7 +191,7 @@ function addElementFaults(
 }
 
 const UNKNOWN = 'is not a known field'
-/** What no refusal lists is made once: a body has room for a hundred thousand such fields. */
+/** A fault that no refusal lists is made once: a body has room for a hundred thousand such fields. */
 const COUNTED: Fault = { detail: UNKNOWN }
 
 function addUnknown(faults: FaultSink, pointer: string, name: string, known: Iterable<string>): void {

@@ -55,7 +55,7 @@ const histograms = familyOf('histogram')
 
 type Count = { [Name in keyof StoreCounts]: StoreCounts[Name] extends number ? Name : never }[keyof StoreCounts]
 
-/** What the store has counted: one number, or several, each under a value of the label. */
+/** The counts of the store: one number, or several, each under a value of the label. */
 const counted = (name: string, help: string, count: Count) => counter(name, help, ({ counts }) => one(counts[count]))
 const labelled =
   (label: string, of: Readonly<Record<string, Count>>): Family['samples'] =>

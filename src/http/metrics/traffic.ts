@@ -1,5 +1,5 @@
 /**
- * What is known of a request while it is answered (its trace), and the observers that get the trace when it has ended:
+ * The facts about a request while it is answered (its trace), and the observers that get the trace when it has ended:
  * metrics and the access log. A route is shown by its template, never by its path, which has names in it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -19,7 +19,7 @@ import { NewScheduleDto, ScheduleChangesDto } from '../dto/schedules'
 
 const CLIENT_CODES: Readonly<Record<ClientErrorCode, true>> = { unreachable: true, unexpected_answer: true }
 
-/** What a server may answer. */
+/** The codes that a server may answer. */
 export const SERVER_CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !Object.hasOwn(CLIENT_CODES, code))
 
 const PROBLEM: Schema = {

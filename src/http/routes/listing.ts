@@ -11,7 +11,7 @@ interface Listing<P> extends Pick<Operation, 'id' | 'tag' | 'summary' | 'descrip
   after: string
   /** A page. */
   shape: AnswerOf<P>
-  /** What a page shows beside the names that are listed. */
+  /** The subjects that a page shows beside the names that are listed. */
   alsoAbout?: readonly Subject[]
   page(store: Store, query: PageQuery, within: string | null): Promise<P>
 }

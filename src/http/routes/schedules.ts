@@ -16,7 +16,7 @@ const onSchedule = {
   about: inPath,
   pathParameters: { schedule: nameParameter('The schedule.', 'nightly-report') },
 }
-/** What is shown of a schedule names a queue that the request does not. */
+/** The answer about a schedule names a queue that the request does not. */
 const anyQueue: Subject = { kind: 'queues', prefix: '' }
 const onStored = {
   ...onSchedule,
@@ -98,8 +98,8 @@ const update = route({
   id: 'updateSchedule',
   summary: 'Change some of what a schedule sends, or when',
   description:
-    'What is left out stays as it is. From `cron` to an interval: `{ "cron": null, "everySeconds": 60 }`. While `cron`, ' +
-    '`everySeconds` and `timeZone` stay the same, the next tick stays too.',
+    'A field that is left out stays as it is. From `cron` to an interval: `{ "cron": null, "everySeconds": 60 }`. While ' +
+    '`cron`, `everySeconds` and `timeZone` stay the same, the next tick stays too.',
   outcomes: { 200: { description: 'The schedule as it is now.', shape: SCHEDULE } },
   refusals: ['schedule_not_found', 'queue_not_found'],
   hasSettings: true,

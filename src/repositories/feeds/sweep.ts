@@ -116,8 +116,8 @@ async function sweepTombstones(session: Session, tombstoneMs: number): Promise<{
 }
 
 /**
- * Removes the due tombstones of one feed; resolves to how many notes were settled, and how many tombstones removed. What a
- * writer holds, or no publisher has numbered, is left for later.
+ * Removes the due tombstones of one feed; resolves to how many notes were settled, and how many tombstones removed. A row
+ * that a writer holds, or that no publisher has numbered, is left for later.
  */
 async function removeDue(tx: Tx, notes: readonly TombstoneNote[]): Promise<{ settled: number; removed: number }> {
   const { feedId, feed, cutoffMs } = notes[0] as TombstoneNote

@@ -1,6 +1,6 @@
 /**
- * API keys as rows. Owns recentn_keys; a row is changed by single statements only, so that it needs no lock. What is
- * stored of a secret is a plain hash: of 256 random bits there is no guessing, however fast the hash is.
+ * API keys as rows. Owns recentn_keys; a row is changed by single statements only, so that it needs no lock. Of a
+ * secret only a plain hash is stored: 256 random bits cannot be guessed, however fast the hash is.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { DataSource, EntityManager } from 'typeorm'

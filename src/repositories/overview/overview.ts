@@ -1,4 +1,4 @@
-/** What is wrong now, in all queues, feeds and schedules: read at once, and then cut for each caller. */
+/** Everything that is wrong now, in all queues, feeds and schedules: read at once, and then cut for each caller. */
 import type { Reader } from '../../database/engine'
 import { OVERVIEW, TROUBLE, TROUBLES } from '../../fields/answers-overview'
 import type { Overview, Trouble } from '../../shared/overview-types'

@@ -1,4 +1,4 @@
-/** What is wrong with queues and schedules: found along indexes, for all of them at once. */
+/** The troubles of queues and schedules: found along indexes, for all of them at once. */
 import { placeholders, type Reader, type Row } from '../../database/engine'
 import type { Trouble, TroubleKind } from '../../shared/overview-types'
 import { chunksOf, groupedBy } from '../chunks'

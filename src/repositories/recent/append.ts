@@ -20,13 +20,13 @@ import type { Windows } from './windows'
 /** Bounds of one REPLACE: a UTF-16 unit may become six bytes of SQL, and 1 MiB is the least usual max_allowed_packet. */
 const MAX_ROWS = 1000
 const MAX_UNITS = 128 * 1024
-/** What a row has beside its texts. */
+/** The units that a row has beside its texts. */
 const ROW_UNITS = 80
 
 const ITEM_COLUMNS = ['group_key', 'slot', 'id', 'created_at_ms', 'member', 'payload', 'occurred_at_ms', 'event_id']
 const REQUIRED_COLUMNS = 4
 
-/** What appends commit together: requests for groups of one name, by their first items, keep their order. */
+/** The appends that commit together: requests for groups of one name, by their first items, keep their order. */
 export const APPENDS = committing<GroupMemory, AppendRequest, readonly Appended[]>({
   what: 'appends',
   keyOf: ([first]) => (first as NewItemRow).group,
@@ -141,7 +141,7 @@ async function itemAt(tx: Tx, { group, slot }: ItemRow): Promise<ItemRow> {
   return itemRowOf(group, row as Row)
 }
 
-/** What the rings have written, in lists for one statement each. */
+/** The rows that the rings have written, in lists for one statement each. */
 function chunksOfItems(rings: Iterable<Ring>): ItemRow[][] {
   const chunks: ItemRow[][] = []
   let chunk: ItemRow[] = []

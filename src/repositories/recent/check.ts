@@ -1,4 +1,4 @@
-/** What callers give, checked: every fault at once, nothing reaches a statement before. */
+/** The checks of callers' arguments: every fault at once, nothing reaches a statement before. */
 
 import { addFaults, argumentFaults, faultsOf, Judged, type Rules, refuse } from '../../fields/field'
 import * as fields from '../../fields/groups'
@@ -27,7 +27,7 @@ export function checkName(key: string, value: unknown): void {
   refuse(nameFaults(key, value))
 }
 
-/** What the names of the groups begin with in which is erased. */
+/** The prefix of the groups in which items are erased. */
 export function checkedErasure(member: unknown, options: { prefix?: string }): string | undefined {
   refuse([...nameFaults('member', member), ...faultsOf(options, fields.ERASE_RULES)])
   return options.prefix

@@ -22,7 +22,7 @@ import { markSql, type Writer } from '../writers'
 import { epochOf, type PolicyCache, type PolicySet } from './policies'
 import { type Head, headOf, headText, headValues, WRITTEN_COLUMNS } from './rows'
 
-/** What holds while the locks are held: the database's time, and the epoch of the policies. */
+/** The facts that hold while the locks are held: the database's time, and the epoch of the policies. */
 export interface Moment {
   nowMs: number
   epoch: bigint

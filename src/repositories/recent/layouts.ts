@@ -1,5 +1,5 @@
 /**
- * What a process knows of groups' layouts, and how much of a group to read by it. Small groups are read whole; the sizes
+ * The layouts of groups that a process knows, and how much of a group to read by them. Small groups are read whole; the sizes
  * of large ones are learned from their heads. No statements, no locks.
  *
  * Invariant: this decides only what a statement reads, never what a page shows. A reader that finds that its statement
@@ -60,7 +60,7 @@ export function hasQuickPages(layouts: Layouts, requests: readonly ReadRequest[]
   return !mayBeTooLarge(requests) && requests.every((request) => slotsFor(layouts, request) !== null)
 }
 
-/** What to read of the group for this page, as far as is known; null where a quick read does not have it. */
+/** How many slots of the group to read for this page, as far as is known; null where a quick read does not have it. */
 export function slotsFor(layouts: Layouts, { group, limit, before, exclude = [] }: ReadRequest): number | null {
   if (limit > MEDIUM) return null
   const layout = layouts.of(group)

@@ -1,5 +1,5 @@
 /**
- * What a read shows: heads and items in one result, each row as one text (see `rows.ts`, which says why). Owns the text
+ * The result of a read: heads and items in one result, each row as one text (see `rows.ts`, which says why). Owns the text
  * of an item and its decoder. The payload, which may contain the separator, is the last field. No statements, no locks.
  */
 import type { Row } from '../../database/engine'

@@ -1,5 +1,5 @@
 /**
- * What a change of settings would remove, counted without changing anything: of one group, or of all that a policy is for.
+ * The items that a change of settings would remove, counted without changing anything: of one group, or of a policy's groups.
  * It locks nothing; a group that changes during the count is counted as it was read.
  */
 import { placeholders, type Reader, type Session } from '../../database/engine'
@@ -17,7 +17,7 @@ const READ_AT_ONCE = 20
 /** After as many rows the other groups are counted by their heads alone: a question is answered within seconds. */
 const MAX_ROWS = 200_000
 
-/** What the group loses if these become its own settings. A group that does not exist has nothing to lose. */
+/** The losses of the group if these become its own settings. A group that does not exist has nothing to lose. */
 export async function groupLosses(
   session: Session,
   policies: PolicyCache,
@@ -33,7 +33,7 @@ export async function groupLosses(
   return LOSSES.of(found.losses)
 }
 
-/** What the groups lose if the prefix gets this policy; null if its policy is dropped. */
+/** The losses of the groups if the prefix gets this policy; null if its policy is dropped. */
 export async function policyLosses(
   session: Session,
   policies: PolicyCache,

@@ -1,5 +1,5 @@
 /**
- * What one member did in all groups, along the index recentn_items_member (member, created_at_ms, group_key, id), so that
+ * The items of one member in all groups, along the index recentn_items_member (member, created_at_ms, group_key, id), so that
  * no other member's items are read. Takes no lock.
  */
 import type { Parameter, Reader, Row } from '../../database/engine'

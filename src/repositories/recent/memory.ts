@@ -1,5 +1,5 @@
 /**
- * What one store remembers of groups, and the listeners that it wakes after its commits. All repositories of the store
+ * The memory of one store for groups, and the listeners that it wakes after its commits. All repositories of the store
  * share it: its own, and those inside transactions. Invariant: no decision depends on it alone.
  */
 import type { Tx } from '../../database/engine'
@@ -20,7 +20,7 @@ export class GroupMemory {
   readonly layouts: Layouts
   #windows: Windows
   listeners: GroupListeners | null = null
-  /** What is counted when it is committed: a store's. */
+  /** The store's counts of items, raised when they are committed. */
   counts: { itemsAppended: number; itemsDeduplicated: number } | null = null
   readonly #store: GroupMemory
 
@@ -36,7 +36,7 @@ export class GroupMemory {
   }
 
   /**
-   * The database may be an older copy of itself now, whose next versions have been given before. What is under way remembers in
+   * The database may be an older copy of itself now, whose next versions have been given before. A call under way remembers in
    * the windows from before, which no call reads any more.
    */
   forgetWindows(): void {

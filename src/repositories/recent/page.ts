@@ -7,7 +7,7 @@ import type { PolicySet } from './policies'
 import type { SeenHead } from './rows'
 import { expired } from './window'
 
-/** What is read of one group: checked, with the limit set. */
+/** A read of one group: checked, with the limit set. */
 export interface ReadRequest extends RecentOptions {
   group: string
   limit: number

@@ -31,7 +31,7 @@ export type QuickOutcome = (Recent | null)[] | Retry
 /** 'again': another quick read may have the pages, by what is known now. 'alone': only the thorough read has them. */
 type Retry = 'again' | 'alone'
 
-/** What a statement reads. */
+/** The plan of a statement: the rows that it reads. */
 export interface QuickPlan {
   /** How much of each group. */
   slots: Map<string, number>
@@ -109,7 +109,7 @@ function numbers(count: number): string {
   return Array.from({ length: count }, (_, n) => `SELECT ${n} AS n`).join(' UNION ALL ')
 }
 
-/** What a process knows of groups before it reads. Without `windows` nothing is remembered: the reader may see what is not committed. */
+/** A process's memory of groups before it reads. Without `windows` nothing is remembered: the reader may see uncommitted rows. */
 export interface ReadMemory {
   policies: PolicyCache
   layouts: Layouts

@@ -12,7 +12,7 @@ import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } fro
 import { JsonText } from '../../shared/json'
 import { jsonBytes } from '../../shared/json-faults'
 
-/** What a text of a read is made of. */
+/** The facts that a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
 
 /** An item as an append leaves it. */
@@ -183,7 +183,7 @@ function occurredAtOf({ occurredAtMs }: ItemRow): Date | null {
   return occurredAtMs === null ? null : new Date(occurredAtMs)
 }
 
-/** What an item takes as JSON beside its names and its payload: the names of its fields, numbers and times. */
+/** The bytes that an item takes as JSON beside its names and its payload: the names of its fields, numbers and times. */
 export const FRAME_BYTES = 200
 
 /** About how many bytes the item takes as JSON. */

@@ -1,5 +1,5 @@
 /**
- * What a stream of a group's changes reads: heads, to see that something changed; the items of the windows, without
+ * The reads of a stream of a group's changes: heads, to see that something changed; the items of the windows, without
  * payloads; and the items in given slots.
  *
  * Invariant: what one call returns is what one statement showed. Takes no lock.
@@ -12,7 +12,7 @@ import type { PolicyCache } from './policies'
 import { headText, type ItemRow, itemColumns, itemRowOf, type ReadFacts } from './rows'
 import { visible } from './window'
 
-/** What of a head shows whether the group's window may have changed. */
+/** The part of a head that shows whether the group's window may have changed. */
 export interface WatchedHead {
   group: string
   /** Decimal digits; empty for a group that does not exist. */

@@ -48,7 +48,7 @@ export function checkedWork(queue: string, handler: Handler, options: WorkOption
     ...backoffFaults(options?.backoff),
   ])
   const { concurrency = 1, auto = true, backoff } = options
-  // What is claimed ahead is bounded by what the handlers begin in a moment: a large batch is for quick ones only.
+  // Only messages that the handlers begin in a moment are claimed ahead: a large batch is for quick ones only.
   const { batchSize = Math.min(Math.max(5 * concurrency, 10), 1000) } = options
   return { ...options, concurrency, batchSize, auto, backoff: boundsOf(backoff) }
 }

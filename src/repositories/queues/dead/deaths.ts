@@ -1,4 +1,4 @@
-/** What messages died of, and where: counted along the claims index, up to a bound. No decision depends on these counts. */
+/** The errors of dead messages, by place: counted along the claims index, up to a bound. No decision depends on these counts. */
 import type { Reader, Row } from '../../../database/engine'
 import { DEAD_ERRORS } from '../../../fields/answers-queues'
 import type { DeadError, DeadErrors } from '../../../shared/queue-types'
