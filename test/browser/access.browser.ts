@@ -22,7 +22,7 @@ async function untilKeysAreWanted(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 100))
 }
 
-const pageOf = (hash = '') => openPage(`${server.url}/${hash}`, { expected: [401, 403] })
+const pageOf = (hash = '#/groups') => openPage(`${server.url}/${hash}`, { expected: [401, 403] })
 
 async function useKey(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key)

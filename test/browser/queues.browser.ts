@@ -178,7 +178,7 @@ describe('dead letters', () => {
     await send('d-own', 'x')
     await fail('d-own', 'Error: <b>bold</b>', false)
     const page = await pageOf('#/queues/d-own?state=dead')
-    await page.getByText('Error: <b>bold</b>').waitFor()
+    await page.locator('tbody .error').getByText('Error: <b>bold</b>').waitFor()
     await page.getByRole('button', { name: 'Redrive …' }).click()
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
