@@ -170,7 +170,9 @@ export class Leases<Held extends Lease<unknown>> {
     }
     if (isAnyDue) void this.extend(soon)
     this.#cancel?.()
-    if (this.held.size > 0) this.#cancel = clock.after(Math.max(nextAt - now, MIN_PAUSE_MS), () => this.#look())
+    // Without one, all that are held are being extended, and the end of that looks again.
+    if (nextAt < Number.POSITIVE_INFINITY)
+      this.#cancel = clock.after(Math.max(nextAt - now, MIN_PAUSE_MS), () => this.#look())
   }
 
   /** A claim that was settled since is not there any more either. */

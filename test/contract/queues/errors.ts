@@ -39,10 +39,11 @@ export function describeQueueErrors(context: Context): void {
       const [first] = errors
       expect((first?.lastDeadAt.getTime() ?? 0) - (first?.firstDeadAt.getTime() ?? 0)).toBeGreaterThanOrEqual(10_000)
       const own = await queues().errors(letters, { from: mail })
-      expect(own.errors.map(({ error, count }) => [error, count])).toEqual([
-        ['503 for order #', 2],
-        ['timeout after # ms', 2],
-        ['', 1],
+      // They died at about the same time, which decides between equal counts.
+      expect(own.errors.map(({ error, count }) => `${count} ${error}`).sort()).toEqual([
+        '1 ',
+        '2 503 for order #',
+        '2 timeout after # ms',
       ])
       expect(own.counted).toBe(5)
     })

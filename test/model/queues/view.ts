@@ -136,10 +136,10 @@ export async function expectStatus(view: View, isInside: boolean): Promise<void>
 }
 
 function shownStatus(
-  { createdAt: _, tag: __, counts, oldestAgeSeconds: age, ...attributes }: QueueStatus,
+  { createdAt: _, tag: __, counts, died, oldestAgeSeconds: age, ...attributes }: QueueStatus,
   isInside: boolean,
 ) {
-  return isInside ? { ...attributes, counts, age: age === null ? null : wholeSteps(age) } : attributes
+  return isInside ? { ...attributes, counts, died, age: age === null ? null : wholeSteps(age) } : attributes
 }
 
 function statusOf(oracle: Oracle, queue: OracleQueue, isInside: boolean) {
@@ -157,5 +157,9 @@ function statusOf(oracle: Oracle, queue: OracleQueue, isInside: boolean) {
     ...{ ready: count('ready'), inFlight: count('in-flight'), delayed: count('delayed'), blocked: count('blocked') },
     ...{ dead: count('dead'), archived: count('archived') },
   }
-  return { ...attributes, counts, age: ages.length === 0 ? null : Math.max(...ages) }
+  const died = oracle.state.messages.filter(
+    ({ queue: at, from, state }) =>
+      (from === queue.number && state !== 'archived') || (from === null && at === queue.number && state === 'dead'),
+  )
+  return { ...attributes, counts, died: died.length, age: ages.length === 0 ? null : Math.max(...ages) }
 }
