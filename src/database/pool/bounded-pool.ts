@@ -51,7 +51,7 @@ export class BoundedPool {
   /** Requests whose callers have given up, longest queued first. */
   readonly #abandoned = new Set<PoolRequest>()
   readonly #waiting = new Set<WaitingTurn>()
-  /** How often the database has answered. */
+  /** How often work on the database has ended well. */
   answers = 0
   /** Callers that wait for their turn to write, longest first. */
   readonly #turns = new Set<WaitingCaller<void>>()
@@ -206,9 +206,14 @@ export class BoundedPool {
     for (const { hurry } of this.#waiting) hurry?.()
   }
 
-  /** Notes that work on the connection has ended well: an answer of the server, unless it was closed in its silence. */
-  heard({ driver }: HeldConnection): void {
+  /** Notes that work on the connection has ended well: an answer of the server. */
+  heard(connection: HeldConnection): void {
     this.answers++
+    this.#given(connection)
+  }
+
+  /** It ends the silence of the server, unless it was closed in it. It may have waited in the pool, and be cut off. */
+  #given({ driver }: HeldConnection): void {
     if (driver?.stream?.destroyed !== true) this.#silentSince = null
   }
 
@@ -221,7 +226,7 @@ export class BoundedPool {
         request.caller?.failed(error)
         return
       }
-      this.heard(connection)
+      this.#given(connection)
       if (request.caller) {
         request.caller.given(connection)
         return
