@@ -104,10 +104,13 @@ test('nothing else is below /dashboard', async () => {
   }
 })
 
-test('the page is light: its script is less than 100 KB', async () => {
+test('the first load is light: less than 45 KB, compressed', async () => {
   const { url } = await startApp()
-  const { headers } = await send(url, 'HEAD', '/dashboard/app.js', {})
-  expect(Number(headers['content-length'])).toBeLessThan(100_000)
+  const { text } = await send(url, 'GET', '/', {})
+  const files = [...text.matchAll(/<(?:link|script)[^>]* (?:src|href)="([^"]+)"/g)].map(([, path]) => String(path))
+  expect(files).toEqual(expect.arrayContaining([expect.stringContaining('app.js'), expect.stringContaining('app.css')]))
+  const loaded = await Promise.all(['', ...files].map((path) => rawBody(new URL(path, `${url}/`).href)))
+  expect(loaded.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(45_000)
 })
 
 function rawBody(url: string): Promise<Buffer> {

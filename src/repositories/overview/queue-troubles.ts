@@ -90,15 +90,15 @@ export async function queueTroubles(
 ): Promise<FoundTrouble[]> {
   const queues = await readQueues(reader)
   const states = groupedBy(await readStates(reader), ({ queueId }) => queueId)
-  const found = lettersFound(queues, letters)
+  const found = [lettersFound(queues, letters)]
   for (const [id, all] of states) {
     const queue = queues.get(id)
     // The queue is being dropped.
     if (queue === undefined) continue
     const again = letters.reduce((sum, { holderId, deadAgain }) => sum + (holderId === id ? deadAgain : 0), 0)
-    found.push(...ownTroubles(queue, new Map(all.map((one) => [one.state, one])), again, nowMs))
+    found.push(ownTroubles(queue, new Map(all.map((one) => [one.state, one])), again, nowMs))
   }
-  return [...found, ...(await heldMessages(reader, queues, states, nowMs))]
+  return [...found, await heldMessages(reader, queues, states, nowMs)].flat()
 }
 
 function lettersFound(queues: ReadonlyMap<bigint, QueueRow>, letters: readonly Letters[]): FoundTrouble[] {
