@@ -7,7 +7,7 @@ import { ask, pageQuery } from './api'
 import { DeadButtons } from './dead-actions'
 import { LoadState, Name, Num, Pager, Table } from './parts'
 import { usePolled } from './polled'
-import { Marks } from './queue-messages'
+import { MessageCells } from './queue-messages'
 import { Time } from './time'
 
 const EVERY_MS = 3000
@@ -114,16 +114,7 @@ function Rows({ queue, messages, ticked, onTick }: RowsProps) {
     <Table columns={COLUMNS} beside={<th scope="col" aria-label="Ticked" />}>
       {messages.map((message) => (
         <tr key={String(message.id)}>
-          <th scope="row" class="number id">
-            <a href={link(['queues', queue, 'messages', String(message.id)])} aria-label={`Message ${message.id}`}>
-              {String(message.id)}
-            </a>
-          </th>
-          <td class="what">
-            <code class="line">{String(message.body)}</code>
-            {message.lastError !== null && <div class="error">{message.lastError}</div>}
-            <Marks message={message} />
-          </td>
+          <MessageCells queue={queue} message={message} />
           <td class="number wide">
             <Num value={message.deadReceiveCount ?? message.receiveCount} />
           </td>

@@ -67,16 +67,7 @@ function Messages({
     <Table columns={columns}>
       {messages.map((message) => (
         <tr key={String(message.id)}>
-          <th scope="row" class="number id">
-            <a href={link(['queues', queue, 'messages', String(message.id)])} aria-label={`Message ${message.id}`}>
-              {String(message.id)}
-            </a>
-          </th>
-          <td class="what">
-            <code class="line">{String(message.body)}</code>
-            {message.lastError !== null && <div class="error">{message.lastError}</div>}
-            <Marks message={message} />
-          </td>
+          <MessageCells queue={queue} message={message} />
           <td class="number wide">
             <Num value={message.receiveCount} />
             {message.maxReceives !== null && (
@@ -95,7 +86,25 @@ function Messages({
   )
 }
 
-export function Marks({ message: { messageGroup, priority, deadLetterFrom } }: { message: PeekedMessage }) {
+/** The first two cells of a row: which message it is, and its content. */
+export function MessageCells({ queue, message }: { queue: string; message: PeekedMessage }) {
+  return (
+    <>
+      <th scope="row" class="number id">
+        <a href={link(['queues', queue, 'messages', String(message.id)])} aria-label={`Message ${message.id}`}>
+          {String(message.id)}
+        </a>
+      </th>
+      <td class="what">
+        <code class="line">{String(message.body)}</code>
+        {message.lastError !== null && <div class="error">{message.lastError}</div>}
+        <Marks message={message} />
+      </td>
+    </>
+  )
+}
+
+function Marks({ message: { messageGroup, priority, deadLetterFrom } }: { message: PeekedMessage }) {
   if (messageGroup === null && priority === 0 && deadLetterFrom === null) return null
   return (
     <div class="small">
