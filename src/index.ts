@@ -56,17 +56,15 @@ export type { Schedule, ScheduleDefinition, Schedules } from './shared/schedule-
 export type { StandardSchema } from './shared/schema'
 export type { ConsumeOptions } from './store/consumer/consuming'
 export { attachStore, openStore } from './store/open'
+export type { BackgroundWork, OpenOptions, StoreOptions } from './store/option-types'
 export type { PollContext, Poller, PollHandler, PollOptions, PollResult } from './store/poller/types'
 export type {
-  BackgroundWork,
-  OpenOptions,
   Store,
   StoreFeedHandle,
   StoreFeeds,
   StoreGroupHandle,
   StoreGroups,
   StoreKeys,
-  StoreOptions,
   StoreQueueHandle,
   StoreQueues,
   StoreSchedules,

@@ -18,8 +18,9 @@ import { WatchReads } from '../repositories/recent/watch'
 import { marks, sweepWriters } from '../repositories/writers'
 import type { GroupWatch, WatchOptions } from '../shared/group-types'
 import { performance } from '../shared/platform'
+import type { BatchingOptions } from './option-types'
 import { GroupStreams } from './streams/group-streams'
-import type { BatchingOptions, StoreGroups } from './types'
+import type { StoreGroups } from './types'
 import { WorkCounts } from './work-counts'
 
 export interface GroupsOptions {

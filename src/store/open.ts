@@ -13,9 +13,10 @@ import { Gate } from '../database/sqlite/gate'
 import { gatedSourceOf } from '../database/sqlite/gated-runner'
 import { tablesOf } from '../database/tables'
 import { Database } from '../database/transaction'
+import type { OpenOptions, StoreOptions } from './option-types'
 import { checkAttach, checkOpenOptions, openingFault } from './options'
 import { BoundStore } from './store'
-import type { OpenOptions, Store, StoreOptions } from './types'
+import type { Store } from './types'
 
 /** Of use to `recentn doctor`, too. */
 export { otherSettings } from '../database/mysql/session-settings'

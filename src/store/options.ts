@@ -9,7 +9,8 @@ import { RecentnError } from '../shared/errors'
 import { guarded } from '../shared/faults'
 import { outside } from '../shared/platform'
 import { safeText } from '../shared/safe-text'
-import type { BackgroundWork, OpenOptions, StoreOptions, Transaction, TransactionOptions } from './types'
+import type { BackgroundWork, OpenOptions, StoreOptions } from './option-types'
+import type { Transaction, TransactionOptions } from './types'
 
 export type Report = NonNullable<StoreOptions['onBackgroundError']>
 

@@ -37,13 +37,14 @@ import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
+import type { StoreOptions } from './option-types'
 import { type Report, reporter } from './options'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
 import { type OpenQueues, openQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
 import { Transactions } from './transactions'
-import type { Store, StoreOptions, Transaction, TransactionOptions } from './types'
+import type { Store, Transaction } from './types'
 import { WorkCounts } from './work-counts'
 
 /** A store's database, and how it is closed. */
@@ -178,9 +179,7 @@ export class BoundStore implements InnerStore {
   readonly group: Store['group'] = (name) => groupHandle(this.groups, name, ' watch')
   readonly feed: Store['feed'] = (name, options) => feedHandleOn(this.feeds, name, options)
 
-  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    return this.#transactions.run(work, options)
-  }
+  readonly transaction: Store['transaction'] = (work, options) => this.#transactions.run(work, options)
 
   poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller {
     return this.opened.polls.poll(target, handler, options)

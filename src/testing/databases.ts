@@ -4,7 +4,7 @@ import type { DataSourceOptions } from 'typeorm'
 import { DataSource } from 'typeorm'
 import { dataSourceOptions, type MysqlOptions, type SqliteOptions } from '../database/opening/connect'
 import { RecentnError } from '../shared/errors'
-import type { OpenOptions } from '../store/types'
+import type { OpenOptions } from '../store/option-types'
 
 /** ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR */
 const DENIED = new Set([1044, 1142, 1227])

@@ -12,7 +12,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import type { OpenOptions } from '../../src/store/types'
+import type { OpenOptions } from '../../src/store/option-types'
 
 export const FIRST_SETTINGS = {
   hist: { capacity: 10, mode: 'history' },

@@ -23,7 +23,7 @@ import type { NewKey } from '../../src/shared/key-types'
 import type * as Queues from '../../src/shared/queue-types'
 import type { ScheduleChanges, ScheduleDefinition } from '../../src/shared/schedule-types'
 import type { Page } from '../../src/shared/types'
-import type { OpenOptions, StoreOptions } from '../../src/store/types'
+import type { OpenOptions, StoreOptions } from '../../src/store/option-types'
 
 type Flat<T> = { [Name in keyof T]: T[Name] }
 type Same<A, B> =

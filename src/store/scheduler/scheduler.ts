@@ -8,7 +8,7 @@ import { Loop } from '../../kit/loop'
 import type { TickRound } from '../../repositories/schedules/tick'
 import { RecentnError } from '../../shared/errors'
 import { safeMessage, safeText } from '../../shared/safe-text'
-import type { BackgroundWork } from '../types'
+import type { BackgroundWork } from '../option-types'
 import type { WorkCounts } from '../work-counts'
 
 export interface SchedulerOptions {

@@ -9,8 +9,8 @@ import type { DoorMovers } from '../../repositories/door/mover'
 import type { DueQuestion, PollAnswer, PollQuestion } from '../../repositories/poll-query'
 import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
+import type { BackgroundWork } from '../option-types'
 import type { OpenQueues } from '../queues'
-import type { BackgroundWork } from '../types'
 import type { WorkCounts } from '../work-counts'
 
 /** For expired items: the least time between two looks, and the time until a round without one. */

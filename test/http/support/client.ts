@@ -7,7 +7,8 @@ import { toRecentnError } from '../../../src/http/output/problem'
 import { createApp, messagesOf } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
 import { openStore } from '../../../src/store/open'
-import type { OpenOptions, Store } from '../../../src/store/types'
+import type { OpenOptions } from '../../../src/store/option-types'
+import type { Store } from '../../../src/store/types'
 import { mustBeDocumented } from './documented'
 
 /** JSON of any shape, for tests to look into. */

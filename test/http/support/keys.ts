@@ -1,7 +1,8 @@
 /** Clients with API keys, of an app over a store of any engine. */
 import { type AppOptions, createApp, messagesOf } from '../../../src/http/process/app'
 import { openStore } from '../../../src/store/open'
-import type { Store, StoreOptions } from '../../../src/store/types'
+import type { StoreOptions } from '../../../src/store/option-types'
+import type { Store } from '../../../src/store/types'
 import { ENGINES, type EngineName, engineUrl, freshDatabase } from '../../support/engines'
 import { type Answer, type Client, clientBy, clientOf, type Sent, serving } from './client'
 
