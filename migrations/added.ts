@@ -38,10 +38,13 @@ export const BOUND_COLUMNS: AddedColumns = {
   queue_archive: { first_received_at_ms: 'bigint NOT NULL DEFAULT 0' },
 }
 
+/** What limits, keys, scores and rates need. */
+export const LIMIT_COLUMNS: AddedColumns = {}
+
 /** All of them. */
 export function addedColumns(types: Types): AddedColumns {
   const all: Record<string, Record<string, string>> = {}
-  for (const added of [attributeColumns(types), GROUP_COLUMNS, BOUND_COLUMNS]) {
+  for (const added of [attributeColumns(types), GROUP_COLUMNS, BOUND_COLUMNS, LIMIT_COLUMNS]) {
     for (const [table, columns] of Object.entries(added)) all[table] = { ...all[table], ...columns }
   }
   return all

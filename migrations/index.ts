@@ -6,6 +6,7 @@ import { recentn1763900000000, scheduleTable } from './1763900000000-schedules'
 import { messageGroupTable, recentn1764000000000 } from './1764000000000-group-concurrency'
 import { recentn1764100000000, reminderTable } from './1764100000000-bounds-and-reminders'
 import { doorTables, recentn1764200000000 } from './1764200000000-door'
+import { limitTables, recentn1764300000000 } from './1764300000000-limits-and-keys'
 import { addedColumns } from './added'
 import { dialect, SQLITE, type Types } from './dialect'
 import { firstTables } from './first'
@@ -23,6 +24,7 @@ export function migrationsOf(prefix: string): (new () => MigrationInterface)[] {
     recentn1764000000000(prefix, stem),
     recentn1764100000000(prefix, stem),
     recentn1764200000000(prefix, stem),
+    recentn1764300000000(prefix, stem),
   ]
 }
 
@@ -38,10 +40,16 @@ export function migrationStem(prefix: string): string {
 export const migrations = migrationsOf(DEFAULT_PREFIX)
 
 /** The version of the tables that this code knows, as the table `schema` has it. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 function laterTables(types: Types): TableDefinition[] {
-  return [scheduleTable(types), messageGroupTable(types), reminderTable(types), ...doorTables(types)]
+  return [
+    scheduleTable(types),
+    messageGroupTable(types),
+    reminderTable(types),
+    ...doorTables(types),
+    ...limitTables(types),
+  ]
 }
 
 /** Describes the tables and views of the user's that have the names of our tables with this prefix. */

@@ -1,0 +1,31 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm'
+import { createTable, dropTables } from './1763700000000-recentn'
+import { addColumns, dropColumns, LIMIT_COLUMNS, lowerVersion, raiseVersion } from './added'
+import { dialect, type Types } from './dialect'
+import type { TableDefinition } from './first/table'
+
+/**
+ * What limits, keys, scores and rates need. Each statement can be run again, as in the first migration. The version is
+ * written last, and by an undo first.
+ */
+export function recentn1764300000000(prefix: string, name: string): new () => MigrationInterface {
+  return class implements MigrationInterface {
+    readonly name = `${name}1764300000000`
+
+    async up(runner: QueryRunner): Promise<void> {
+      await addColumns(runner, prefix, LIMIT_COLUMNS)
+      for (const table of limitTables(await dialect(runner))) await createTable(runner, prefix, table)
+      await raiseVersion(runner, prefix, 7)
+    }
+
+    async down(runner: QueryRunner): Promise<void> {
+      await lowerVersion(runner, prefix, 6)
+      await dropTables(runner, prefix, limitTables(await dialect(runner)))
+      await dropColumns(runner, prefix, LIMIT_COLUMNS)
+    }
+  }
+}
+
+export function limitTables(_types: Types): TableDefinition[] {
+  return []
+}
