@@ -89,6 +89,7 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
   const connection = ownBehind(runner) ?? sqliteBehind(runner) ?? new RunnerConnection(runner)
   const callers = callersTransaction(runner, connection.source)
   const tx = txOn(connection, setting, {
+    isCallers: true,
     isOpen: () => callers.isOpen && runner.isTransactionActive,
     listeners: () => connection.listeners,
   })
