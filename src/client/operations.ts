@@ -52,6 +52,7 @@ export const sendMessages: Operation<Answers['SentOneOrMany'], { path: Path<'que
 export const peekMessages: Operation<Answers['MessagePage'], { path: Path<'queue'>; query: Query<'state' | 'bodies' | 'error' | 'from' | 'limit' | 'after'> }> = { method: 'GET', path: '/v1/queues/{queue}/messages', answer: { messages: peekedMessageShape } }
 export const getMessage: Operation<Answers['PeekedMessage'], { path: Path<'queue' | 'id'> }> = { method: 'GET', path: '/v1/queues/{queue}/messages/{id}', answer: peekedMessageShape }
 export const deleteMessage: Operation<undefined, { path: Path<'queue' | 'id'> }> = { method: 'DELETE', path: '/v1/queues/{queue}/messages/{id}' }
+export const cancelMessage: Operation<undefined, { path: Path<'queue' | 'key'> }> = { method: 'DELETE', path: '/v1/queues/{queue}/keys/{key}' }
 export const receiveMessages: Operation<Answers['Received'], { path: Path<'queue'>; body: Bodies['Receive'] }> = { method: 'POST', path: '/v1/queues/{queue}/receive', answer: receivedShape }
 export const cycleMessages: Operation<Answers['Received'], { path: Path<'queue'>; body: Bodies['Cycle'] }> = { method: 'POST', path: '/v1/queues/{queue}/cycle', answer: receivedShape }
 export const ackMessages: Operation<Answers['AckedReceipts'], { path: Path<'queue'>; body: Bodies['Ack'] }> = { method: 'POST', path: '/v1/queues/{queue}/ack' }
