@@ -8,6 +8,7 @@ import type {
   FeedPage,
   FeedStatus,
   Feeds,
+  IfVersion,
   MoveCursorOptions,
   NewEntry,
   PutEntry,
@@ -31,14 +32,14 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
    * Writes a value; a publisher gives it a sync id a moment later. A repeated call writes the same value under a higher
    * version.
    */
-  async put<Value = unknown, Given extends Value | JsonText = Value | JsonText>(
+  put<Value = unknown, Given extends Value | JsonText = Value | JsonText>(
     feed: string,
     key: string,
     value: Given & AsJson<Given>,
-    options?: CallOptions,
+    options?: IfVersion & CallOptions,
   ): Promise<WrittenEntry<Value>> {
     const parts = { path: { feed, key }, body: { value } }
-    return (await this.#transport.value(operations.putEntry, parts, options)) as WrittenEntry<Value>
+    return this.#transport.value(operations.putEntry, parts, options) as Promise<WrittenEntry<Value>>
   }
 
   /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
@@ -48,7 +49,8 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
     options?: CallOptions,
   ): Promise<{ entries: PutEntry[] }> {
     const parts = { path: { feed }, body: { entries } }
-    return this.#transport.value(operations.putEntries, parts, { repeat: 'safe', ...options })
+    const repeat = entries.every(({ ifVersion }) => ifVersion === undefined) ? 'safe' : 'once'
+    return this.#transport.value(operations.putEntries, parts, { repeat, ...options })
   }
 
   /** The entry; null if there is none, or a tombstone. */
@@ -58,14 +60,10 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
   }
 
   /** Leaves a tombstone, which consumers see; null if there was no entry. */
-  async delete(feed: string, key: string, options?: CallOptions): Promise<WrittenEntry<null> | null> {
-    const tombstone = this.#transport.valueOrNull(
-      operations.deleteEntry,
-      { path: { feed, key } },
-      'entry_not_found',
-      options,
-    )
-    return (await tombstone) as WrittenEntry<null> | null
+  delete(feed: string, key: string, options?: IfVersion & CallOptions): Promise<WrittenEntry<null> | null> {
+    const parts = { path: { feed, key } }
+    const tombstone = this.#transport.valueOrNull(operations.deleteEntry, parts, 'entry_not_found', options)
+    return tombstone as Promise<WrittenEntry<null> | null>
   }
 
   /** Publishes entries again, unchanged: those of the `keys`, or all whose keys begin with `prefix`. */

@@ -51,7 +51,7 @@ export interface Answers {
   AckedReceipts: queues.Acked
   NackedReceipts: queues.Nacked
   ExtendedReceipts: queues.Extended
-  PeekedMessage: queues.PeekedMessage
+  WholeMessage: queues.WholeMessage
   MessagePage: queues.MessagePage
   DeadErrors: queues.DeadErrors
   Overview: Overview

@@ -4,13 +4,21 @@ import type { Reader, Row, Tx } from '../../database/engine'
 import { maxBytesOf } from '../../fields/options'
 import { invalidInput } from '../../shared/errors'
 import { jsonBytes } from '../../shared/json-faults'
-import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from '../../shared/queue-types'
+import type {
+  BodyOptions,
+  MessagePage,
+  MessageState,
+  PeekedMessage,
+  PeekOptions,
+  WholeMessage,
+} from '../../shared/queue-types'
 import { choosing, OWN_COLUMN } from './dead/dead-choice'
 import { changePlaces, makeNextReady, moveOf } from './groups/places'
 import { holdHead, isLimited, type QueueHead, requireHead } from './heads'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
-import { deathColumns, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName, storedState } from './rows'
+import { peekedOf, wholeOf } from './peeked'
+import { deathColumns, OWN_LIMIT, PREVIEW_LENGTH, stateName, storedState } from './rows'
 import { lockedColumns, lockedOf } from './settle/transitions'
 
 const COMMON =
@@ -110,19 +118,20 @@ export async function getMessage(
   queue: string,
   id: bigint,
   options: BodyOptions,
-): Promise<PeekedMessage | null> {
+): Promise<WholeMessage | null> {
   const head = await requireHead(reader, queue)
   const text = `${reader.engine.bigint('id')} AS id`
+  const columns = `${WHOLE}, failures`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${WHOLE} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
-  if (row) return peekedOf(row, stateName(row.state), head.maxReceives, options)
+  if (row) return wholeOf(row, stateName(row.state), head.maxReceives, options)
   const [archived] = await reader.rows(
-    `SELECT ${text}, archived_at_ms, max_receives, ${WHOLE} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, archived_at_ms, max_receives, ${columns} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
-  return archived ? peekedOf(archived, 'archived', head.maxReceives, options) : null
+  return archived ? wholeOf(archived, 'archived', head.maxReceives, options) : null
 }
 
 export async function deleteMessage(tx: Tx, memory: QueueMemory, queue: string, id: bigint): Promise<boolean> {

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { Engine, Parameter, Row } from '../../database/engine'
 import type { Tables } from '../../database/tables'
-import { MESSAGE, PEEKED_MESSAGE } from '../../fields/answers-queues'
+import { MESSAGE } from '../../fields/answers-queues'
 import { JsonText } from '../../shared/json'
-import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from '../../shared/queue-types'
+import type { BodyForm, BodyOptions, Message, MessageState } from '../../shared/queue-types'
 import { chunksBySize } from '../chunks'
 import { limitOf, type QueueHead } from './heads'
 import { handleOf } from './settle/receipts'
@@ -161,8 +161,8 @@ export interface ClaimedMessages {
 }
 
 /** Null for 0, which means never, and for a column that is null, or that the archive lacks. */
-const timeOf = (ms: unknown) => (Number(ms ?? 0) === 0 ? null : new Date(Number(ms)))
-const countOf = (value: unknown) => (value === null || value === undefined ? null : Number(value))
+export const timeOf = (ms: unknown) => (Number(ms ?? 0) === 0 ? null : new Date(Number(ms)))
+export const countOf = (value: unknown) => (value === null || value === undefined ? null : Number(value))
 
 export function claimedOf(row: Row): ClaimedRow {
   return {
@@ -206,7 +206,7 @@ export function messageOf({ id: queueId, maxReceives }: QueueHead, row: ClaimedR
 }
 
 /** The attributes that were sent; none for a message without any. */
-function attributesOf(text: string | null): Readonly<Record<string, string>> {
+export function attributesOf(text: string | null): Readonly<Record<string, string>> {
   return text === null ? {} : JSON.parse(text)
 }
 
@@ -222,32 +222,4 @@ function previewOf(text: string): string {
 export function bodyOf(text: string, form: BodyForm | undefined): unknown {
   if (form === 'preview') return previewOf(text)
   return form === 'text' ? new JsonText(text) : JSON.parse(text)
-}
-
-/** `limit` is the queue's, as the table has it, for messages without their own. */
-export function peekedOf(
-  row: Row,
-  state: MessageState,
-  limit: number,
-  { bodies }: { bodies?: BodyForm },
-): PeekedMessage {
-  return PEEKED_MESSAGE.of({
-    id: BigInt(row.id as string),
-    state,
-    body: bodyOf(row.body as string, bodies),
-    receiveCount: Number(row.receive_count),
-    maxReceives: limitOf(row.max_receives === null ? limit : Number(row.max_receives)),
-    sentAt: new Date(Number(row.sent_at_ms)),
-    visibleAt: new Date(Number(row.visible_at_ms)),
-    firstReceivedAt: timeOf(row.first_received_at_ms),
-    lastReceivedAt: timeOf(row.last_received_at_ms),
-    archivedAt: state === 'archived' ? new Date(Number(row.archived_at_ms)) : null,
-    deadAt: timeOf(row.dead_at_ms),
-    deadReceiveCount: countOf(row.dead_receive_count),
-    deadLetterFrom: (row.dead_letter_from as string | null | undefined) ?? null,
-    lastError: row.last_error as string | null,
-    messageGroup: row.message_group as string | null,
-    priority: Number(row.priority),
-    attributes: attributesOf(row.attributes as string | null),
-  })
 }

@@ -14,6 +14,7 @@ import { changePlaces, givePlacesTo, makeNextReady, moveOf } from '../groups/pla
 import { deadLetterQueueOf, GROUP_PHASE, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
+import { addFailure } from './failures'
 import { NO_RECEIPT, type Receipt, receiptOf } from './receipts'
 import {
   holdWithMessages,
@@ -149,7 +150,10 @@ async function nackAll(
   { delayMs, error, dead }: Nack,
 ): Promise<SettledReceipts> {
   const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
-  if (error !== null) await updateRows(tx, 'last_error = ?', rows, [error])
+  if (error !== null) {
+    const failure = addFailure(nowMs, error)
+    await updateRows(tx, `last_error = ?, ${failure.sql}`, rows, [error, ...failure.parameters])
+  }
   const isDead = (row: LockedRow) => dead || isOutOfReceives(row, head)
   const dying = rows.filter(isDead)
   const again = rows.filter((row) => !isDead(row))
