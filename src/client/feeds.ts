@@ -8,6 +8,7 @@ import type {
   FeedPage,
   FeedStatus,
   Feeds,
+  IfVersion,
   MoveCursorOptions,
   NewEntry,
   PutEntry,
@@ -31,17 +32,14 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
    * Writes a value; a publisher gives it a sync id a moment later. A repeated call writes the same value under a higher
    * version.
    */
-  async put<Value = unknown, Given extends Value | JsonText = Value | JsonText>(
+  put<Value = unknown, Given extends Value | JsonText = Value | JsonText>(
     feed: string,
     key: string,
     value: Given & AsJson<Given>,
-    options?: CallOptions,
+    options?: IfVersion & CallOptions,
   ): Promise<WrittenEntry<Value>> {
-    return (await this.#transport.asked(
-      operations.putEntry,
-      { feed, key },
-      { value, ...options },
-    )) as WrittenEntry<Value>
+    const parts = { path: { feed, key }, body: { value } }
+    return this.#transport.value(operations.putEntry, parts, options) as Promise<WrittenEntry<Value>>
   }
 
   /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
@@ -50,7 +48,8 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
     entries: readonly NewEntry<NoInfer<Value>>[],
     options?: CallOptions,
   ): Promise<{ entries: PutEntry[] }> {
-    return this.#transport.asked(operations.putEntries, { feed }, { entries, ...options }, 'safe')
+    const repeat = entries.every(({ ifVersion }) => ifVersion === undefined) ? 'safe' : 'once'
+    return this.#transport.asked(operations.putEntries, { feed }, { entries, ...options }, repeat)
   }
 
   /** The entry; null if there is none, or a tombstone. */
@@ -60,14 +59,10 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
   }
 
   /** Leaves a tombstone, which consumers see; null if there was no entry. */
-  async delete(feed: string, key: string, options?: CallOptions): Promise<WrittenEntry<null> | null> {
-    const tombstone = this.#transport.valueOrNull(
-      operations.deleteEntry,
-      { path: { feed, key } },
-      'entry_not_found',
-      options,
-    )
-    return (await tombstone) as WrittenEntry<null> | null
+  delete(feed: string, key: string, options?: IfVersion & CallOptions): Promise<WrittenEntry<null> | null> {
+    const parts = { path: { feed, key } }
+    const tombstone = this.#transport.valueOrNull(operations.deleteEntry, parts, 'entry_not_found', options)
+    return tombstone as Promise<WrittenEntry<null> | null>
   }
 
   /** Publishes entries again, unchanged: those of the `keys`, or all whose keys begin with `prefix`. */

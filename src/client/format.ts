@@ -135,9 +135,8 @@ export function answerOf(
 ): WireAnswer<unknown> {
   if (!ok && status !== 304) throw errorOf(status, headers, text)
   const tag = TAG.exec(headers.get('ETag') ?? '')?.[1] ?? ''
-  if (text === '') return { status, value: undefined, tag }
   const type = headers.get('Content-Type') ?? ''
-  if (type.startsWith('text/plain')) return { status, value: text, tag }
+  if (text === '' || type.startsWith('text/plain')) return { status, value: text || undefined, tag }
   try {
     if (type.startsWith('application/json')) return { status, value: parse(text), tag }
   } catch {}
@@ -177,8 +176,7 @@ function problemOf(headers: Headers, text: string): Problem | null {
 const LONGEST_RETRY_AFTER_SECONDS = 300
 
 function retryAfterOf(headers: Headers): number | undefined {
-  const text = headers.get('Retry-After')
-  if (text === null) return undefined
+  const text = headers.get('Retry-After') ?? ''
   const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), LONGEST_RETRY_AFTER_SECONDS)
 }

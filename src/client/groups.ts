@@ -69,11 +69,11 @@ export class GroupCalls
   }
 
   /** The newest items of one group, newest first; none for a group that does not exist. */
-  async recent<Payload = unknown, Asked extends ParsedForm = 'value'>(
+  recent<Payload = unknown, Asked extends ParsedForm = 'value'>(
     group: string,
     options: RecentOptions<Asked> & CallOptions = {},
   ): Promise<Recent<PayloadAs<Payload, Asked>>> {
-    return (await this.#page<Payload, Asked>(group, options)) as Recent<PayloadAs<Payload, Asked>>
+    return this.#page<Payload, Asked>(group, options) as Promise<Recent<PayloadAs<Payload, Asked>>>
   }
 
   /** The same as `recent`; null if the answer is still the page that has this `tag`, read with the same options. */

@@ -23,6 +23,7 @@ import type {
   RedriveOptions,
   SendOptions,
   Sent,
+  WholeMessage,
 } from '../shared/queue-types'
 import type { As } from '../shared/types'
 import * as operations from './operations'
@@ -159,14 +160,14 @@ export class QueueCalls
   }
 
   /** One message in any state; null if the queue has none with this id. Throws `queue_not_found`. */
-  message<Body = unknown>(queue: string, id: bigint, options?: CallOptions): Promise<PeekedMessage<Body> | null> {
+  message<Body = unknown>(queue: string, id: bigint, options?: CallOptions): Promise<WholeMessage<Body> | null> {
     const found = this.#transport.valueOrNull(
       operations.getMessage,
       { path: { queue, id } },
       'message_not_found',
       options,
     )
-    return found as Promise<PeekedMessage<Body> | null>
+    return found as Promise<WholeMessage<Body> | null>
   }
 
   /** Removes one message in any state, without archiving it; false if there was none. */

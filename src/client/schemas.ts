@@ -61,7 +61,7 @@ export interface Answers {
   AckedReceipts: queues.Acked
   NackedReceipts: queues.Nacked
   ExtendedReceipts: queues.Extended
-  PeekedMessage: queues.PeekedMessage
+  WholeMessage: queues.WholeMessage
   MessagePage: queues.MessagePage
   DeadErrors: queues.DeadErrors
   Overview: Overview

@@ -42,17 +42,9 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
     return `${method} /v1/${this.#kind.many}/{name}` as Operation<object>
   }
 
-  /** Sends settings; with `ifTag` to those only that have this tag, which a call that arrived twice would find changed. */
-  #send(
-    method: string,
-    name: string,
-    body: object,
-    { ifTag, ...call }: SettingsOptions = {},
-    condition?: Headed['headers'],
-  ) {
-    const headers = ifTag === undefined ? condition : { 'If-Match': `"${encodeURI(ifTag)}"` }
-    const repeat = ifTag === undefined ? 'safe' : 'once'
-    return this.#transport.call(this.#at(method), { path: { name }, body, headers } as Headed, { repeat, ...call })
+  /** Sends settings; with `ifTag` to those only that have this tag. */
+  #send(method: string, name: string, body: object, options?: SettingsOptions, headers?: Headed['headers']) {
+    return this.#transport.call(this.#at(method), { path: { name }, body, headers } as Headed, options)
   }
 
   async #put(...given: [name: string, settings: object, options?: SettingsOptions, condition?: Headed['headers']]) {

@@ -1,5 +1,6 @@
 /** Calls of operations: each attempt is a fetch within a time limit, and a call is attempted again where that is safe. */
 import type { ErrorCode } from '../shared/error-codes'
+import type { IfVersion } from '../shared/feed-types'
 import { invalidInput, RecentnError } from '../shared/recentn-error'
 import type { IfTag } from '../shared/types'
 import { answerOf, decoded, type Headed, requestOf, type WireAnswer, type WireRequest } from './format'
@@ -24,13 +25,11 @@ export type WithCall<Options> = CallOptions & {
 
 export type SettingsOptions = IfTag & CallOptions
 
-export interface Conduct extends CallOptions {
-  /** `once` for a POST and `safe` for other methods, when left out. */
+export interface Conduct extends CallOptions, IfTag, IfVersion {
+  /** When left out `once` for a POST, and with a tag, which a call that arrived twice would find changed; otherwise `safe`. */
   repeat?: Repeat | undefined
   /** Added to the time that an attempt may take. */
   waitSeconds?: number | null | undefined
-  /** In place of the client's rule: waits, and resolves to whether the call is attempted again. Attempts count from 0. */
-  mayRetry?: ((error: RecentnError, attempt: number) => Promise<boolean>) | undefined
 }
 
 /** The options of a client, and what the dashboard needs beyond them. */
@@ -58,16 +57,35 @@ export class Transport {
     conduct: Conduct = {},
   ): Promise<WireAnswer<Answer>> {
     const request = requestOf(operation, parts)
-    const { repeat = request.init.method === 'POST' ? 'once' : 'safe', signal } = conduct
-    const ownRule = async (error: RecentnError, attempt: number) => {
-      const delayMs = attempt < (this.options.retries ?? 3) ? retryDelay(error, repeat, attempt) : null
-      return delayMs !== null && pause(delayMs, signal).then(() => true)
-    }
-    const { mayRetry = ownRule } = conduct
+    const { headers, method } = request.init
+    const {
+      signal,
+      timeoutSeconds = this.timeoutSeconds,
+      waitSeconds,
+      ifTag,
+      ifVersion: tag = ifTag,
+      repeat = method === 'POST' || tag !== undefined ? 'once' : 'safe',
+    } = conduct
+    if (tag !== undefined) headers.set('If-Match', `"${encodeURI(tag as string)}"`)
     for (let attempt = 0; ; attempt++) {
-      const answer = await this.#attempt(request, conduct)
-      if (!(answer instanceof RecentnError)) return answer as WireAnswer<Answer>
-      if (!(await mayRetry(answer, attempt))) throw answer
+      signal?.throwIfAborted()
+      const limit = timeLimit(signal, (timeoutSeconds + (waitSeconds ?? 0)) * 1000)
+      try {
+        const response = await this.fetch(request, limit)
+        const text = await response.text().catch((error) => {
+          throw unreachable(error, limit)
+        })
+        return answerOf(response, text, this.parse) as WireAnswer<Answer>
+      } catch (error) {
+        signal?.throwIfAborted()
+        const mayRepeat = error instanceof RecentnError && attempt < (this.options.retries ?? 3)
+        const delayMs = mayRepeat ? retryDelay(error, repeat, attempt) : null
+        if (delayMs === null) throw error
+        limit.end()
+        await pause(delayMs, signal)
+      } finally {
+        limit.end()
+      }
     }
   }
 
@@ -93,18 +111,16 @@ export class Transport {
   }
 
   /** Null in place of the error `absent`, which says that there is no such thing. */
-  async valueOrNull<Answer, Parts>(
+  valueOrNull<Answer, Parts>(
     operation: Operation<Answer, Parts>,
     parts: NoInfer<Parts> & Headed,
     absent: ErrorCode,
     conduct?: Conduct,
   ): Promise<Answer | null> {
-    try {
-      return await this.value(operation, parts, conduct)
-    } catch (error) {
-      if ((error as RecentnError | undefined)?.code === absent) return null
+    return this.value(operation, parts, conduct).catch((error: RecentnError | undefined) => {
+      if (error?.code === absent) return null
       throw error
-    }
+    })
   }
 
   /** True if it is done, false in place of the error `absent`. */
@@ -115,26 +131,6 @@ export class Transport {
     conduct?: Conduct,
   ): Promise<boolean> {
     return (await this.valueOrNull(operation, parts, absent, conduct)) !== null
-  }
-
-  /** Returns the error that an attempt met; throws the reason of the caller's signal. */
-  async #attempt(request: WireRequest, conduct: Conduct): Promise<WireAnswer<unknown> | RecentnError> {
-    const { signal, timeoutSeconds = this.timeoutSeconds, waitSeconds } = conduct
-    signal?.throwIfAborted()
-    const limit = timeLimit(signal, (timeoutSeconds + (waitSeconds ?? 0)) * 1000)
-    try {
-      const response = await this.fetch(request, limit)
-      const text = await response.text().catch((error) => {
-        throw unreachable(error, limit)
-      })
-      return answerOf(response, text, this.parse)
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (error instanceof RecentnError) return error
-      throw error
-    } finally {
-      limit.end()
-    }
   }
 
   /**

@@ -37,6 +37,10 @@ abstract class MessageColumns {
   @Column({ name: 'last_error', type: 'varchar', length: 1000, nullable: true })
   lastError!: string | null
 
+  /** A line for each of the last failures, the newest first (`failures.ts`); null if there was none. */
+  @Column({ type: 'blob', nullable: true })
+  failures!: Buffer | null
+
   /** JSON text, as it was sent. */
   @Column({ type: 'text' })
   body!: string

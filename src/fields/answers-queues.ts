@@ -7,6 +7,7 @@ import type {
   FailedReceipt,
   Message,
   MessageCounts,
+  MessageFailure,
   MessagePage,
   Nacked,
   PeekedMessage,
@@ -14,6 +15,7 @@ import type {
   QueuePage,
   QueueStatus,
   Sent,
+  WholeMessage,
 } from '../shared/queue-types'
 import {
   type AnswerOf,
@@ -168,7 +170,7 @@ export const EXTENDED_RECEIPTS: AnswerOf<Extended> = answer('ExtendedReceipts', 
   failed: { ...noneFailed, example: [failed.example] },
 })
 
-export const PEEKED_MESSAGE: AnswerOf<PeekedMessage> = answer('PeekedMessage', {
+const peeked = {
   id: id('1042'),
   state: of(oneOf(MESSAGE_STATES), 'in-flight'),
   body,
@@ -185,6 +187,16 @@ export const PEEKED_MESSAGE: AnswerOf<PeekedMessage> = answer('PeekedMessage', {
       'message is archived.',
   ),
   ...life,
+}
+export const PEEKED_MESSAGE: AnswerOf<PeekedMessage> = answer('PeekedMessage', peeked)
+const failure: AnswerOf<MessageFailure> = answer('', {
+  receiveCount: count(1, 'Which receive it was, counted from 1 again after a redrive.'),
+  failedAt: time(RECEIVED_AT),
+  error: text('503 for order 4711', 'The error of the `nack`, cut to 300 characters or less.'),
+})
+export const WHOLE_MESSAGE: AnswerOf<WholeMessage> = answer('WholeMessage', {
+  ...peeked,
+  failures: list(failure, [], 'The last 10 attempts that failed, the newest first.'),
 })
 const neverReceived = { state: 'ready', receiveCount: 0, firstReceivedAt: null, lastReceivedAt: null }
 export const MESSAGE_PAGE: AnswerOf<MessagePage> = answer('MessagePage', {

@@ -57,6 +57,12 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     means: 'No schedule has this name, or it sends to a queue that the key may not see.',
     fix: 'List the schedules. An app creates its schedules when it starts.',
   },
+  version_changed: {
+    means:
+      'The request named the version of an entry (`ifVersion`, in REST `If-Match`), and the entry has another one, or is not ' +
+      'there. Or the entry was to be new, and is there. Nothing was written. For many entries `errors` names each.',
+    fix: 'Read the entry again, apply the change to what it has now, and put that with its version.',
+  },
   settings_changed: {
     means:
       'The request named a tag in `If-Match` (in the library `ifTag`), and the settings have changed since, or do not exist. ' +

@@ -110,6 +110,21 @@ export interface PeekedMessage<Body = unknown> extends MessageBase<Body> {
   deadLetterFrom: string | null
 }
 
+/** One attempt that failed. */
+export interface MessageFailure {
+  /** Which receive it was, counted from 1 again after a redrive. */
+  receiveCount: number
+  failedAt: Date
+  /** The error of the `nack`, cut to 300 characters or less; that the visibility timeout ran out, if there was none. */
+  error: string
+}
+
+/** A message with what only `message` gives. */
+export interface WholeMessage<Body = unknown> extends PeekedMessage<Body> {
+  /** The last 10 attempts that failed, the newest first; in whatever queue. A `nack` without an error leaves none. */
+  failures: MessageFailure[]
+}
+
 /** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows if there are more. */
 export type BodyForm = Form | 'preview'
 

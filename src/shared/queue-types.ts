@@ -15,13 +15,13 @@ import type {
   Nacked,
   NackOptions,
   NewMessage,
-  PeekedMessage,
   PeekOptions,
   PurgeOptions,
   ReceiveOptions,
   RedriveOptions,
   SendOptions,
   Sent,
+  WholeMessage,
 } from './message-types'
 import type { Queue, QueuePage, QueueSettings, QueueStatus } from './queue-settings-types'
 import type { As, DryRun, Form, IfTag, ListOptions } from './types'
@@ -93,7 +93,7 @@ export interface Queues {
     queue: string,
     id: bigint,
     options?: BodyOptions<Asked>,
-  ): Promise<PeekedMessage<As<Body, Asked>> | null>
+  ): Promise<WholeMessage<As<Body, Asked>> | null>
   /** Removes one message, in whatever state, without archiving it; false when there was none. */
   remove(queue: string, id: bigint): Promise<boolean>
   /** Removes the message that waits with the key; false when there was none. One in flight stays. Throws `queue_not_found`. */

@@ -129,6 +129,18 @@ describe('for people', () => {
   })
 })
 
+test('an entry is written only if it has the version that was read', async () => {
+  const put = (on: typeof onServer, version: string) =>
+    on('feeds', 'put', 'exact', 'once', '1', '--if-version', version)
+  expect((await put(onServer, '0')).stdout).toMatch(/^version +1$/m)
+  for (const on of [onServer, onDatabase]) {
+    expect(await put(on, '0')).toMatchObject({ code: 1, stderr: 'recentn: The entry "once" has version 1\n' })
+    expect((await put(on, 'one')).code).toBe(1)
+  }
+  expect((await put(onDatabase, '1')).stdout).toMatch(/^version +2$/m)
+  expect((await onServer('feeds', 'delete', 'exact', 'once', '--if-version', '2')).stdout).toMatch(/^deleted +true$/m)
+})
+
 test('pause and resume, each seen by the other way', async () => {
   const paused = await onServer('queues', 'pause', 'mail')
   expect(paused).toMatchObject({ code: 0, stdout: expect.stringMatching(/^paused +true$/m), stderr: '' })

@@ -75,6 +75,7 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
   dead: words('true'),
   from: name,
   key: name,
+  ifVersion: whole(0, 9),
   keys: fc.array(name, { minLength: 1, maxLength: 3 }).map((all) => `[${all}]`),
   prefix: name,
   value,

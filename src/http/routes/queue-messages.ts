@@ -1,5 +1,5 @@
 /** `/v1/queues/{queue}/messages`: sending messages, reading them without a claim, and removing one by its id. */
-import { MESSAGE_PAGE, PEEKED_MESSAGE, SENT, SENT_MANY, SENT_ONE_OR_MANY } from '../../fields/answers-queues'
+import { MESSAGE_PAGE, SENT, SENT_MANY, SENT_ONE_OR_MANY, WHOLE_MESSAGE } from '../../fields/answers-queues'
 import { bounded } from '../../fields/options'
 import { ALIKE, MESSAGE_STATES } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
@@ -103,11 +103,11 @@ const get = route({
   scope: 'read',
   id: 'getMessage',
   summary: 'Read one message, in any state',
-  outcomes: { 200: { description: 'The message.', shape: PEEKED_MESSAGE } },
+  outcomes: { 200: { description: 'The message.', shape: WHOLE_MESSAGE } },
   refusals: ['queue_not_found', 'message_not_found'],
   async handle(store, { path: { queue, id }, within }) {
     const message = await store.queues.message(queue, id, { bodies: 'text' })
-    return PEEKED_MESSAGE.json(found(message, 'message_not_found'), within)
+    return WHOLE_MESSAGE.json(found(message, 'message_not_found'), within)
   },
 })
 

@@ -1,36 +1,26 @@
 /** Looking at messages without claiming them, and removing them by their ids. */
 
 import type { Reader, Row, Tx } from '../../database/engine'
-import { PEEKED_MESSAGE } from '../../fields/answers-queues'
 import { maxBytesOf } from '../../fields/options'
 import { invalidInput } from '../../shared/errors'
 import { jsonBytes } from '../../shared/json-faults'
 import type {
-  BodyForm,
   BodyOptions,
   MessagePage,
   MessageState,
   PeekedMessage,
   PeekOptions,
+  WholeMessage,
 } from '../../shared/queue-types'
 import { choosing, OWN_COLUMN } from './dead/dead-choice'
 import { changePlaces, makeNextReady, moveOf } from './groups/places'
-import { holdHead, isLimited, limitOf, type QueueHead, type ReadHead, requireHead } from './heads'
+import { holdHead, isLimited, type QueueHead, type ReadHead, requireHead } from './heads'
 import { keysBefore, lockKeys } from './keys/key-locks'
 import { KeyTurns, NO_KEYS } from './keys/key-turns'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
-import {
-  attributesOf,
-  bodyOf,
-  countOf,
-  deathColumns,
-  OWN_LIMIT,
-  PREVIEW_LENGTH,
-  stateName,
-  storedState,
-  timeOf,
-} from './rows'
+import { peekedOf, wholeOf } from './peeked'
+import { deathColumns, OWN_LIMIT, PREVIEW_LENGTH, stateName, storedState } from './rows'
 import { lockChosen } from './settle/transitions'
 
 const COMMON =
@@ -60,30 +50,6 @@ function afterOf(text: string | undefined): MessagePlace | null {
 
 function textOf({ major, minor, id }: MessagePlace): string {
   return Buffer.from(`${major}.${minor}.${id}`, 'latin1').toString('base64url')
-}
-
-/** `limit` is the queue's, as the table has it, for messages without their own. */
-function peekedOf(row: Row, state: MessageState, limit: number, { bodies }: { bodies?: BodyForm }): PeekedMessage {
-  return PEEKED_MESSAGE.of({
-    id: BigInt(row.id as string),
-    state,
-    body: bodyOf(row.body as string, bodies),
-    receiveCount: Number(row.receive_count),
-    maxReceives: limitOf(row.max_receives === null ? limit : Number(row.max_receives)),
-    sentAt: new Date(Number(row.sent_at_ms)),
-    visibleAt: new Date(Number(row.visible_at_ms)),
-    firstReceivedAt: timeOf(row.first_received_at_ms),
-    lastReceivedAt: timeOf(row.last_received_at_ms),
-    archivedAt: state === 'archived' ? new Date(Number(row.archived_at_ms)) : null,
-    deadAt: timeOf(row.dead_at_ms),
-    deadReceiveCount: countOf(row.dead_receive_count),
-    deadLetterFrom: (row.dead_letter_from as string | null | undefined) ?? null,
-    lastError: row.last_error as string | null,
-    messageGroup: row.message_group as string | null,
-    key: row.message_key as string | null,
-    priority: Number(row.priority),
-    attributes: attributesOf(row.attributes as string | null),
-  })
 }
 
 /** Ready messages come in the order in which they will be handed out, the others by their time. */
@@ -154,19 +120,20 @@ export async function getMessage(
   queue: string,
   id: bigint,
   options: BodyOptions,
-): Promise<PeekedMessage | null> {
+): Promise<WholeMessage | null> {
   const head = await requireHead(reader, queue)
   const text = `${reader.engine.bigint('id')} AS id`
+  const columns = `${WHOLE}, failures`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${WHOLE} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
-  if (row) return peekedOf(row, stateName(row.state), head.maxReceives, options)
+  if (row) return wholeOf(row, stateName(row.state), head.maxReceives, options)
   const [archived] = await reader.rows(
-    `SELECT ${text}, archived_at_ms, max_receives, ${WHOLE} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, archived_at_ms, max_receives, ${columns} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
-  return archived ? peekedOf(archived, 'archived', head.maxReceives, options) : null
+  return archived ? wholeOf(archived, 'archived', head.maxReceives, options) : null
 }
 
 export async function deleteMessage(tx: Tx, memory: QueueMemory, queue: string, id: bigint): Promise<boolean> {

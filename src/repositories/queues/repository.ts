@@ -146,11 +146,11 @@ export class QueueRepository implements Queue.Queues {
     queue: string,
     id: bigint,
     options: Queue.BodyOptions = {},
-  ): Promise<Queue.PeekedMessage<Body> | null> {
+  ): Promise<Queue.WholeMessage<Body> | null> {
     check.checkMessage(queue, id, options)
     await promoteDue(this.#session, this.#memory, queue)
     const found = this.#session.read((reader) => getMessage(reader, queue, id, options))
-    return found as Promise<Queue.PeekedMessage<Body> | null>
+    return found as Promise<Queue.WholeMessage<Body> | null>
   }
 
   async remove(queue: string, id: bigint): Promise<boolean> {

@@ -11,6 +11,7 @@ import { describeQueueDeaths } from './deaths'
 import { describeQueueDryRuns } from './dry-runs'
 import { describeQueueErrors } from './errors'
 import { describeQueueExplain } from './explain'
+import { describeQueueFailures } from './failures'
 import { describeQueueFairness } from './fairness'
 import { describeFullQueues } from './full'
 import { describeGroupConcurrency } from './group-concurrency'
@@ -54,6 +55,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueLetters(context)
   describeQueueDryRuns(context)
   describeQueueErrors(context)
+  describeQueueFailures(context)
   describeQueueArchives(context)
   describeQueuePeeks(context)
   describeQueueOrder(context)

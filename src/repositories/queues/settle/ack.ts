@@ -151,7 +151,7 @@ async function isCurrent(statements: Statements, head: QueueHead): Promise<boole
 /** Columns that the archive keeps as they were; its limit of receives is the one that was in force. */
 const KEPT =
   'queue_id, id, priority, receive_count, sent_at_ms, visible_at_ms, first_received_at_ms, last_received_at_ms, ' +
-  'message_group, message_key, last_error, body, attributes'
+  'message_group, message_key, last_error, failures, body, attributes'
 
 /** Archives messages, or removes them, as the queue says; the places of their groups go to the next ones. */
 async function endAll(

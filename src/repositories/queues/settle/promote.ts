@@ -17,8 +17,9 @@ import { namesOf } from '../keys/held'
 import { heldKey, lockFreeKeys, nameOfKey } from '../keys/key-locks'
 import { KeyTurns, NO_KEYS } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
-import { dueSql, TIMED } from '../reminded'
-import { claimOrder, STATE } from '../rows'
+import { dueSql, TIMED, timedSql } from '../reminded'
+import { claimOrder, MAX_IDS, STATE } from '../rows'
+import { addRunOut } from './failures'
 import {
   isOutOfReceives,
   type LockedRow,
@@ -195,10 +196,10 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   const next = [...groups.values()].flatMap(({ blocked }) => blocked)
   if (!(await areFree(tx, queueId, [...ready, ...next, ...turns.released]))) return { moved: 0, more: false }
   const given = await givePlaces(tx, moves, groups)
-  await sayRanOut(tx, dead)
+  await sayRanOut(tx, dead, nowMs)
   await makeDead(tx, target, dead, nowMs, memory, given.blocked)
   // The receipt stays: until another receiver claims the message, its last receiver may still acknowledge it.
-  await makeReady(tx, head, ready, '', memory, given.blocked)
+  await makeReady(tx, head, ready, addRunOut(nowMs), memory, given.blocked)
   await turns.finish(tx, memory, nowMs, given)
   await makeNextReady(tx, given, memory)
   const isAllFree = deadLetterQueue !== 'in use' && busy.size === 0 && over.length === expired.length
@@ -224,11 +225,11 @@ function areFree(tx: Tx, queueId: bigint, rows: readonly LockedRow[]): Promise<b
 }
 
 /** Notes why the messages die, unless a receiver has given an error. The note of an earlier death by timeout is replaced. */
-async function sayRanOut(tx: Tx, dead: readonly LockedRow[]): Promise<void> {
+async function sayRanOut(tx: Tx, dead: readonly LockedRow[], nowMs: number): Promise<void> {
   const unsaid = `last_error = CASE WHEN last_error IS NULL OR last_error LIKE '${RAN_OUT}%' THEN ? ELSE last_error END`
   for (const receives of new Set(dead.map(({ receiveCount }) => receiveCount))) {
     const alike = dead.filter(({ receiveCount }) => receiveCount === receives)
-    await updateRows(tx, unsaid, alike, [ranOutError(receives)])
+    await updateRows(tx, unsaid + addRunOut(nowMs), alike, [ranOutError(receives)])
   }
 }
 

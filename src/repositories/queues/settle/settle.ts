@@ -15,6 +15,7 @@ import { deadLetterQueueOf, GROUP_PHASE, type QueueHead } from '../heads'
 import { holdWithKeys } from '../keys/held'
 import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
+import { addFailure } from './failures'
 import { NO_RECEIPT, type Receipt, receiptOf } from './receipts'
 import {
   holdWithMessages,
@@ -150,7 +151,10 @@ async function nackAll(
   { delayMs, error, dead }: Nack,
 ): Promise<SettledReceipts> {
   const { head, nowMs, rows, turns } = await holdWithKeys(tx, memory, queue, receipts)
-  if (error !== null) await updateRows(tx, 'last_error = ?', rows, [error])
+  if (error !== null) {
+    const failure = addFailure(nowMs, error)
+    await updateRows(tx, `last_error = ?, ${failure.sql}`, rows, [error, ...failure.parameters])
+  }
   const isDead = (row: LockedRow) => dead || isOutOfReceives(row, head)
   const dying = rows.filter(isDead)
   turns.end(head, dying)

@@ -183,8 +183,9 @@ export async function makeBlocked(tx: Tx, head: QueueHead, rows: readonly Locked
     const cases = (key: 'major' | 'minor') => places.map((place) => `WHEN ${place.id} THEN ${place[key]}`).join(' ')
     await updateRows(
       tx,
-      `queue_id = ${head.id}, state = ${STATE.blocked}, sort_major = CASE id ${cases('major')} END, ` +
-        `sort_minor = CASE id ${cases('minor')} END, cycle_queue_id = 0, group_place = NULL, receipt = '${NO_RECEIPT}'${sets}`,
+      // First, so that MySQL's assignments leave it the receipt as it was.
+      `queue_id = ${head.id}${sets}, state = ${STATE.blocked}, sort_major = CASE id ${cases('major')} END, ` +
+        `sort_minor = CASE id ${cases('minor')} END, cycle_queue_id = 0, group_place = NULL, receipt = '${NO_RECEIPT}'`,
       chunk,
     )
   }
