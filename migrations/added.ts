@@ -39,7 +39,11 @@ export const BOUND_COLUMNS: AddedColumns = {
 }
 
 /** What limits, keys, scores and rates need. */
-export const LIMIT_COLUMNS: AddedColumns = {}
+export const LIMIT_COLUMNS: AddedColumns = {
+  // A stored score of an item is sorted as its double is (`score.ts`); plain SQL writes the double.
+  items: { score: 'bigint NULL' },
+  appends: { score: 'double NULL' },
+}
 
 /** All of them. */
 export function addedColumns(types: Types): AddedColumns {

@@ -13,7 +13,7 @@ import type {
   RecentOptions,
 } from '../shared/group-types'
 import type { Losses, PayloadAs } from '../shared/types'
-import type { Headed } from './format'
+import type { Headed, Operation } from './format'
 import * as operations from './operations'
 import type { AppendedPlace, UntaggedRecent } from './schemas'
 import { SettingsCalls, type SettingsNames } from './settings'
@@ -26,7 +26,7 @@ const GROUPS: SettingsNames = { many: 'groups', absent: 'group_not_found', shape
 /** `Payload` is the type that the caller says payloads have: nothing checks it. */
 export class GroupCalls
   extends SettingsCalls<Groups, [settings?: OwnSettings]>
-  implements Omit<Groups, 'append' | 'appendMany' | 'item' | `recent${string}` | 'memberItems'>
+  implements Omit<Groups, 'append' | 'appendMany' | 'item' | 'changeScore' | `recent${string}` | 'memberItems'>
 {
   readonly #transport: Transport
 
@@ -68,7 +68,7 @@ export class GroupCalls
     return this.#transport.value(operations.groupLosses, parts, { repeat: 'safe', ...options })
   }
 
-  /** The newest items of one group, newest first; none for a group that does not exist. */
+  /** The newest items of one group, newest first (of a `top` group by score); none for a group that does not exist. */
   async recent<Payload = unknown, Asked extends ParsedForm = 'value'>(
     group: string,
     options: RecentOptions<Asked> & CallOptions = {},
@@ -96,7 +96,7 @@ export class GroupCalls
     return status === 304 ? null : Object.assign(value as UntaggedRecent<PayloadAs<Payload, Asked>>, { tag })
   }
 
-  /** All items of a group, newest first, in pages of `limit`. */
+  /** All items of a group, in its order, in pages of `limit`. */
   allItems<Payload = unknown, Asked extends ParsedForm = 'value'>(
     group: string,
     options: RecentOptions<Asked> & CallOptions = {},
@@ -109,19 +109,32 @@ export class GroupCalls
     groups: readonly string[],
     options: Omit<RecentOptions<Asked>, 'before'> & CallOptions = {},
   ): Promise<UntaggedRecent<PayloadAs<Payload, Asked>>[]> {
-    const [query, call] = parted(options)
-    const { value } = await this.#transport.call(
-      operations.recentItemsOfMany,
-      { query: { ...query, group: groups } },
-      call,
-    )
-    return value.groups as UntaggedRecent<PayloadAs<Payload, Asked>>[]
+    const found = await this.#asked(operations.recentItemsOfMany, {}, { ...options, group: groups })
+    return found.groups as UntaggedRecent<PayloadAs<Payload, Asked>>[]
   }
 
   /** One item; null if the window of the group has none with this id. */
   item<Payload = unknown>(group: string, id: bigint, options?: CallOptions): Promise<Item<Payload> | null> {
     const found = this.#transport.valueOrNull(operations.getItem, { path: { group, id } }, 'item_not_found', options)
     return found as Promise<Item<Payload> | null>
+  }
+
+  /**
+   * Adds `by` to the score of a member's item in a `top` group; null where the member is not in it. The call is not repeated if no
+   * answer came.
+   */
+  changeScore<Payload = unknown>(
+    group: string,
+    member: string,
+    by: number,
+    options?: CallOptions,
+  ): Promise<Item<Payload> | null> {
+    return this.#transport.valueOrNull(
+      operations.changeScore,
+      { path: { group }, body: { member, by } },
+      'item_not_found',
+      options,
+    ) as Promise<Item<Payload> | null>
   }
 
   /** Removes all items. The next item gets the next id, as if they were still there. */
@@ -139,9 +152,7 @@ export class GroupCalls
     member: string,
     options: MemberOptions<Asked> & CallOptions = {},
   ): Promise<MemberItems<PayloadAs<Payload, Asked>>> {
-    const [query, call] = parted(options)
-    const page = this.#transport.value(operations.memberItems, { path: { member }, query }, call)
-    return page as Promise<MemberItems<PayloadAs<Payload, Asked>>>
+    return this.#asked(operations.memberItems, { member }, options) as Promise<MemberItems<PayloadAs<Payload, Asked>>>
   }
 
   /** All items of one member, newest first, in pages of `limit`. */
@@ -157,8 +168,13 @@ export class GroupCalls
    * Repeatable.
    */
   eraseMember(member: string, options: Pick<MemberOptions, 'prefix'> & CallOptions = {}): Promise<{ deleted: number }> {
+    return this.#asked(operations.eraseMember, { member }, options)
+  }
+
+  /** The answer to a request whose options are those of the query and of the call. */
+  #asked<Answer, Parts>(operation: Operation<Answer, Parts>, path: object, options: object): Promise<Answer> {
     const [query, call] = parted(options)
-    return this.#transport.value(operations.eraseMember, { path: { member }, query }, call)
+    return this.#transport.value(operation, { path, query } as never, call)
   }
 }
 

@@ -29,6 +29,7 @@ export const updateGroup: Operation<Answers['Group'], { path: Path<'group'>; bod
 export const deleteGroup: Operation<undefined, { path: Path<'group'> }> = { method: 'DELETE', path: '/v1/groups/{group}' }
 export const groupLosses: Operation<Answers['Losses'], { path: Path<'group'>; body: Bodies['OwnSettings'] }> = { method: 'POST', path: '/v1/groups/{group}/losses' }
 export const streamGroup: Operation<Answers['GroupEvents'], { path: Path<'group'>; query: Query<'after'> }> = { method: 'GET', path: '/v1/groups/{group}/stream' }
+export const changeScore: Operation<Answers['Item'], { path: Path<'group'>; body: Bodies['ScoreChange'] }> = { method: 'POST', path: '/v1/groups/{group}/scores', answer: itemShape }
 export const memberItems: Operation<Answers['MemberItems'], { path: Path<'member'>; query: Query<'prefix' | 'payloads' | 'limit' | 'before'> }> = { method: 'GET', path: '/v1/members/{member}/items', answer: { items: itemShape } }
 export const eraseMember: Operation<Answers['Deleted'], { path: Path<'member'>; query: Query<'prefix'> }> = { method: 'DELETE', path: '/v1/members/{member}/items' }
 export const listPolicies: Operation<Answers['PolicyPage'], { query: Query<'prefix' | 'contains' | 'limit' | 'after'> }> = { method: 'GET', path: '/v1/policies' }
