@@ -43,6 +43,9 @@ export const LIMIT_COLUMNS: AddedColumns = {
   queues: { keyed: 'integer NOT NULL DEFAULT 0' },
   queue_messages: { message_key: 'varchar(191) NULL', failures: 'blob NULL' },
   queue_archive: { message_key: 'varchar(191) NULL', failures: 'blob NULL' },
+  // A stored score of an item is sorted as its double is (`score.ts`); plain SQL writes the double.
+  items: { score: 'bigint NULL' },
+  appends: { score: 'double NULL' },
 }
 
 /** All of them. */

@@ -55,8 +55,9 @@ function laterTables(types: Types): TableDefinition[] {
 /** Describes the tables and views of the user's that have the names of our tables with this prefix. */
 export async function takenNames(runner: QueryRunner, prefix: string): Promise<string[]> {
   const types = await dialect(runner)
-  const first = await takenBy(runner, prefix, { tables: firstTables(types), added: addedColumns(types) })
-  return [...first, ...(await takenBy(runner, prefix, { tables: laterTables(types), added: {} }))]
+  const added = addedColumns(types)
+  const first = await takenBy(runner, prefix, { tables: firstTables(types), added })
+  return [...first, ...(await takenBy(runner, prefix, { tables: laterTables(types), added }))]
 }
 
 /** The columns of a table at that version. */

@@ -32,7 +32,7 @@ function settings(Many: string, One: string, holds: boolean, columns: readonly s
   }
 }
 
-const ITEM = ['id', 'member', 'createdAt', 'occurredAt', 'payload']
+const ITEM = ['id', 'member', 'score', 'createdAt', 'occurredAt', 'payload']
 const LIMITS = ['mode', 'capacity', 'ttlSeconds', 'forgetEmptySeconds']
 const COUNTS = ['ready', 'inFlight', 'delayed', 'blocked', 'dead', 'archived'].map((state) => `counts.${state}`)
 
@@ -51,6 +51,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
       append: { operation: 'appendItem' },
       recent: { operation: 'recentItems', table: ['items', ...ITEM] },
       item: { operation: 'getItem' },
+      'change-score': { operation: 'changeScore' },
       remove: { operation: 'removeItem' },
       clear: { operation: 'clearGroup', asks: true },
       'member-items': { operation: 'memberItems', table: ['items', 'group', ...ITEM] },

@@ -26,7 +26,7 @@ const GROUPS: SettingsNames = { many: 'groups', absent: 'group_not_found' }
 /** `Payload` is the type that the caller says payloads have: nothing checks it. */
 export class GroupCalls
   extends SettingsCalls<Groups, [settings?: OwnSettings]>
-  implements Omit<Groups, 'append' | 'appendMany' | 'item' | `recent${string}` | 'memberItems'>
+  implements Omit<Groups, 'append' | 'appendMany' | 'item' | 'changeScore' | `recent${string}` | 'memberItems'>
 {
   readonly #transport: Transport
 
@@ -68,7 +68,7 @@ export class GroupCalls
     return this.#transport.value(operations.groupLosses, parts, { repeat: 'safe', ...options })
   }
 
-  /** The newest items of one group, newest first; none for a group that does not exist. */
+  /** The newest items of one group, newest first (of a `top` group by score); none for a group that does not exist. */
   recent<Payload = unknown, Asked extends ParsedForm = 'value'>(
     group: string,
     options: RecentOptions<Asked> & CallOptions = {},
@@ -99,7 +99,7 @@ export class GroupCalls
     return status === 304 ? null : Object.assign(value as UntaggedRecent<PayloadAs<Payload, Asked>>, { tag })
   }
 
-  /** All items of a group, newest first, in pages of `limit`. */
+  /** All items of a group, in its order, in pages of `limit`. */
   allItems<Payload = unknown, Asked extends ParsedForm = 'value'>(
     group: string,
     options: RecentOptions<Asked> & CallOptions = {},
@@ -120,6 +120,24 @@ export class GroupCalls
   item<Payload = unknown>(group: string, id: bigint, options?: CallOptions): Promise<Item<Payload> | null> {
     const found = this.#transport.valueOrNull(operations.getItem, { path: { group, id } }, 'item_not_found', options)
     return found as Promise<Item<Payload> | null>
+  }
+
+  /**
+   * Adds `by` to the score of a member's item in a `top` group; null where the member is not in it. The call is not repeated if no
+   * answer came.
+   */
+  changeScore<Payload = unknown>(
+    group: string,
+    member: string,
+    by: number,
+    options?: CallOptions,
+  ): Promise<Item<Payload> | null> {
+    return this.#transport.valueOrNull(
+      operations.changeScore,
+      { path: { group }, body: { member, by } },
+      'item_not_found',
+      options,
+    ) as Promise<Item<Payload> | null>
   }
 
   /** Removes all items. The next item gets the next id, as if they were still there. */

@@ -23,6 +23,7 @@ export const updateGroup = 'PATCH /v1/groups/{group}' as Operation<Answers['Grou
 export const deleteGroup = 'DELETE /v1/groups/{group}' as Operation<undefined, { path: Path<'group'> }>
 export const groupLosses = 'POST /v1/groups/{group}/losses' as Operation<Answers['Losses'], { path: Path<'group'>; body: Bodies['OwnSettings'] }>
 export const streamGroup = 'GET /v1/groups/{group}/stream' as Operation<Answers['GroupEvents'], { path: Path<'group'>; query: Query<'after'> }>
+export const changeScore = 'POST /v1/groups/{group}/scores' as Operation<Answers['Item'], { path: Path<'group'>; body: Bodies['ScoreChange'] }>
 export const memberItems = 'GET /v1/members/{member}/items' as Operation<Answers['MemberItems'], { path: Path<'member'>; query: Query<'prefix' | 'payloads' | 'limit' | 'before'> }>
 export const eraseMember = 'DELETE /v1/members/{member}/items' as Operation<Answers['Deleted'], { path: Path<'member'>; query: Query<'prefix'> }>
 export const listPolicies = 'GET /v1/policies' as Operation<Answers['PolicyPage'], { query: Query<'prefix' | 'contains' | 'limit' | 'after'> }>

@@ -90,6 +90,7 @@ interface Receipts {
 export interface Bodies {
   NewItem: groups.NewItem
   Batch: { items: readonly groups.NewGroupItem[] }
+  ScoreChange: { member: string; by: number }
   OwnSettings: groups.OwnSettings
   GroupChanges: groups.GroupChanges
   PolicySettings: groups.PolicySettings

@@ -50,7 +50,7 @@ function GroupRow({ row }: { row: GroupWithNewest }) {
       <td class="newest">{row.newest === null ? <span class="muted">none</span> : <Newest item={row.newest} />}</td>
       <Cell kind="number">{row.totalAppended}</Cell>
       <Cell kind="number wide">{row.capacity}</Cell>
-      <td class="wide">{row.mode === 'distinct' ? <Badge>distinct</Badge> : 'history'}</td>
+      <td class="wide">{row.mode === 'history' ? row.mode : <Badge>{row.mode}</Badge>}</td>
       <td class="wide muted">{row.ttlSeconds === null ? 'never' : exactDuration(row.ttlSeconds)}</td>
     </tr>
   )

@@ -38,6 +38,7 @@ function Row({ item, of, isFresh }: { item: Item; of: 'group' | 'member'; isFres
       </td>
       <td class="what">
         {item.payload === null ? <span class="muted">none</span> : <Value value={item.payload} />}
+        {item.score !== null && <div class="muted small">score {item.score}</div>}
         {item.occurredAt !== null && (
           <div class="muted small">
             occurred <Time at={item.occurredAt} both />

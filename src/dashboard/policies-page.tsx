@@ -39,7 +39,7 @@ function PolicyRow({ policy: { prefix, capacity, mode, ttlSeconds } }: { policy:
         <NameLink to={['policies', prefix]}>{prefix}</NameLink>
       </th>
       <Cell kind="number">{capacity}</Cell>
-      <td>{mode === 'distinct' ? <Badge>distinct</Badge> : mode}</td>
+      <td>{mode === 'history' ? mode : <Badge>{mode}</Badge>}</td>
       <td class="muted">{ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)}</td>
     </tr>
   )

@@ -90,7 +90,7 @@ export function ModeField({ value, onInput, children }: FieldProps) {
       <label>
         <span>Mode</span>
         <select value={value} onInput={(event) => onInput(event.currentTarget.value)}>
-          {(['history', 'distinct'] satisfies Group['mode'][]).map((mode) => (
+          {(['history', 'distinct', 'top'] satisfies Group['mode'][]).map((mode) => (
             <option key={mode} value={mode}>
               {mode}
             </option>

@@ -62,4 +62,7 @@ export class AppendRow extends DoorRow {
 
   @Column({ name: 'event_id', type: 'varchar', length: 191, nullable: true })
   eventId!: string | null
+
+  @Column({ type: 'double', nullable: true, transformer: asNumber })
+  score!: number | null
 }

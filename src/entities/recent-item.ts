@@ -14,7 +14,7 @@ export class RecentItem {
   group!: string
 
   /**
-   * `history`: id modulo capacity. `distinct`: the slot of the member's old item, or of the item that is pushed out.
+   * `history`: id modulo capacity. Otherwise the slot of the member's old item, or of the item that is pushed out.
    */
   @PrimaryColumn({ type: 'integer', transformer: asNumber })
   slot!: number
@@ -34,6 +34,10 @@ export class RecentItem {
 
   @Column({ name: 'event_id', type: 'varchar', length: 191, nullable: true })
   eventId!: string | null
+
+  /** As `repositories/recent/score.ts` stores it: sorted, but not to be read as a number. */
+  @Column({ type: 'bigint', nullable: true, transformer: asBigint })
+  score!: bigint | null
 
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number

@@ -32,13 +32,14 @@ import {
   truth,
   unsent,
 } from './answers'
-import { CAPACITY, FORGET_EMPTY_SECONDS, MODE, TTL_SECONDS } from './groups'
+import { CAPACITY, FORGET_EMPTY_SECONDS, MODE, SCORE, TTL_SECONDS } from './groups'
 
 const item = {
   group: groupName('article:42'),
   id: id('41'),
   slot: count(1, 'The position in the ring, from 0 to capacity - 1.'),
   member: orNull(name('user-7')),
+  score: orNull(of(SCORE, null)),
   payload: anyJson({ action: 'view', from: 'newsletter' }),
   occurredAt: orNull(time('2026-11-21T10:00:00.000Z')),
   eventId: orNull(name('view-8f14e45f')),
@@ -52,10 +53,7 @@ const place: AnswerOf<Pick<AppendedItem, 'group' | 'id' | 'slot' | 'appended'>> 
   group: groupName('article:42'),
   id: id('42'),
   slot: count(2),
-  appended: truth(
-    true,
-    'False: an item with this `eventId` was there already; `id` and `slot` are those of that item.',
-  ),
+  appended: truth(true, 'False: it was not appended, because of the item that has this `id` and `slot`.'),
 })
 /** The place of each item of a batch, and whether it was appended now. */
 export const APPENDED: AnswerOf<{ items: AppendedPlace[] }> = answer('Appended', {

@@ -24,12 +24,21 @@ import {
 export const MAX_GROUPS = 100
 export const MAX_EXCLUDED = 100
 
+/** Stored exactly: JSON's numbers are doubles too. */
+export const SCORE: Field<number> = {
+  fault: (value) => (Number.isFinite(value) ? null : 'must be a finite number'),
+  schema: { type: 'number', description: 'A double, which is exact for whole numbers up to 2^53.' },
+}
+export const KEEP = oneOf(['highest', 'latest'])
 export const newItem = {
   member: nullable(NAME),
   payload: nullable(PAYLOAD),
   occurredAt: nullable(TIME),
   eventId: nullable(NAME),
+  score: nullable(SCORE),
+  keep: nullable(KEEP),
 }
+export const scoreChange = { member: required(NAME), by: required(SCORE) }
 export const newGroupItem = { group: required(NAME), ...newItem }
 export const NEW_ITEM_RULES = rulesOf(newItem)
 export const NEW_GROUP_ITEM_RULES = rulesOf(newGroupItem)
@@ -73,6 +82,7 @@ export const watchOptions = {
   payloads: optional(FORM),
 }
 
+export const SCORE_CHANGE_RULES = rulesOf(scoreChange)
 export const ITEM_RULES = rulesOf({ payloads: optional(FORM) })
 export const APPEND_RULES = rulesOf({ payloads })
 export const RECENT_RULES = rulesOf(recentOptions)

@@ -16,7 +16,7 @@ export const MAX_TTL_SECONDS = 315_360_000_000
 /** 9999-12-31T23:59:59.999Z */
 export const MAX_TIME_MS = 253_402_300_799_999
 
-export const MODES = ['history', 'distinct'] as const satisfies readonly Mode[]
+export const MODES = ['history', 'distinct', 'top'] as const satisfies readonly Mode[]
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/

@@ -5,12 +5,15 @@
 import type { JsonText } from './json'
 import type { Form, IfTag, ListOptions, Losses, Page, PayloadAs, Tagged } from './types'
 
-/** `history` keeps every item; `distinct` keeps each member once, with its newest item. */
-export type Mode = 'history' | 'distinct'
+/**
+ * `history` keeps every item; `distinct` keeps each member once, with its newest item; `top` keeps the members with the highest
+ * scores, each once.
+ */
+export type Mode = 'history' | 'distinct' | 'top'
 
 /** An item to append. A field without a value is left out or null. */
 export interface NewItem<Payload = unknown> {
-  /** The member that the item belongs to; required in groups whose mode is `distinct`. */
+  /** The member that the item belongs to; required in groups whose mode is `distinct` or `top`. */
   member?: string | null | undefined
   /** Any JSON value up to 64 KiB, or a `JsonText`. */
   payload?: Payload | JsonText | undefined
@@ -18,6 +21,10 @@ export interface NewItem<Payload = unknown> {
   occurredAt?: Date | null | undefined
   /** Makes a retry safe: while an item of the window has it, appending it again appends nothing. */
   eventId?: string | null | undefined
+  /** Required in groups whose mode is `top`, and kept in all. Whole numbers are exact up to 2^53. */
+  score?: number | null | undefined
+  /** In a `top` group, whether the member keeps the higher of two scores (when left out), or the latest. */
+  keep?: 'highest' | 'latest' | null | undefined
 }
 
 export interface NewGroupItem<Payload = unknown> extends NewItem<Payload> {
@@ -32,6 +39,7 @@ export interface Item<Payload = unknown> {
   /** Its place in the ring, from 0 to capacity - 1. */
   slot: number
   member: string | null
+  score: number | null
   /** The value, or a `JsonText` where `payloads: 'text'` was asked. Null if it was left out. */
   payload: Payload
   occurredAt: Date | null
@@ -40,7 +48,10 @@ export interface Item<Payload = unknown> {
   createdAt: Date
 }
 
-/** An appended item. `appended` is false if an item with its `eventId` was there already: then it is that item. */
+/**
+ * An appended item. `appended` is false if it was not appended because of another item, and then it is that one: an item with its
+ * `eventId`; in a `top` group the member's own, or the last one of the full group, whose scores are not lower.
+ */
 export interface AppendedItem<Payload = unknown> extends Item<Payload> {
   appended: boolean
 }
@@ -85,6 +96,7 @@ export interface Policy extends Settings, Tagged {
 export type PolicySettings = Pick<Settings, 'capacity' | 'mode'> &
   Pick<OwnSettings, 'ttlSeconds' | 'forgetEmptySeconds'>
 
+export type { GroupEvent, GroupWatch, WatchOptions } from './watch-types'
 export type { IfTag, ListOptions, Losses, Page, Tagged }
 
 export interface PayloadOptions<Asked extends Form = Form> {
@@ -100,13 +112,13 @@ export interface RecentOptions<Asked extends PayloadForm = PayloadForm> {
   payloads?: Asked | undefined
   /** Maximum number of items, 1 to 10,000; 10 when left out. */
   limit?: number | undefined
-  /** Only items with a smaller id: the `nextBefore` of the page before. */
+  /** Only items with a smaller id, in a `top` group those behind as many: the `nextBefore` of the page before. */
   before?: bigint | undefined
   /** Members whose items are left out; at most 100. */
   exclude?: readonly string[] | undefined
 }
 
-/** The newest items of a group, newest first. */
+/** The newest items of a group, newest first; in a `top` group by score, the highest first. */
 export interface Recent<Payload = unknown> {
   group: string
   capacity: number
@@ -114,7 +126,7 @@ export interface Recent<Payload = unknown> {
   /** All appends ever; 0n for a group that does not exist. */
   totalAppended: bigint
   items: Item<Payload>[]
-  /** The id to give as `before` for the next page; null when nothing older is there. */
+  /** The `before` of the next page; null when nothing more is there. */
   nextBefore: bigint | null
   /** A strong tag of this page (without quotes): it changes with everything that can change the page. */
   tag: string
@@ -144,45 +156,6 @@ export interface MemberOptions<Asked extends PayloadForm = PayloadForm>
   before?: string | undefined
   /** Only in groups whose names begin with this. */
   prefix?: string | undefined
-}
-
-export interface WatchOptions<Asked extends Form = Form> extends PayloadOptions<Asked> {
-  /** Begin after the item with this id, with the items appended since; −1 begins with all items. When left out, begins now. */
-  after?: bigint | undefined
-  /**
-   * True where an earlier watch ended at `after`: in a `distinct` group, what was removed since is reported too, or a `reset`.
-   * After a page that has just been read it would be what the page left out already.
-   */
-  resumes?: boolean | undefined
-  /** Ends the watching. */
-  signal?: AbortSignal | undefined
-}
-
-/**
- * A change of a group's window. A listener that keeps the newest `capacity` items of all `item` events, without those that
- * were removed, has the window; in a `history` group it also drops items whose id is at most the newest id less
- * `capacity`, in a `distinct` group the member's older item. A page that is read then may already have an item that an
- * event still brings.
- */
-export type GroupEvent<Payload = unknown> =
-  | { type: 'item'; item: Item<Payload> }
-  /** The item left the window, but newer items did not push it out. The listener may never have had it. */
-  | { type: 'removed'; id: bigint }
-  /**
-   * Discard your local state and reload the group; ignore items with an id of `totalAppended` or more, which follow as events,
-   * as all later changes do.
-   */
-  | { type: 'reset'; group: string; capacity: number; mode: Mode; totalAppended: bigint }
-
-/** The changes of a group, until the listener stops (`break`, `return()`, the signal) or the store closes. */
-export interface GroupWatch<Payload = unknown>
-  extends AsyncIterableIterator<GroupEvent<Payload>, undefined, undefined> {
-  /**
-   * Resolves once all later commits are reported, with the id that the watch begins after. Rejects, as the first event
-   * does, if the group can't be read.
-   */
-  readonly ready: Promise<bigint>
-  return(): Promise<IteratorResult<GroupEvent<Payload>, undefined>>
 }
 
 /**
@@ -224,6 +197,16 @@ export interface Groups {
   item<Payload = unknown, Asked extends Form = 'value'>(
     group: string,
     id: bigint,
+    options?: PayloadOptions<Asked>,
+  ): Promise<Item<PayloadAs<Payload, Asked>> | null>
+  /**
+   * Adds `by` to the score of a member's item in a `top` group, which gets the next id and keeps its place among the `capacity`; null
+   * where the member is not in the group. A call is not safe to repeat.
+   */
+  changeScore<Payload = unknown, Asked extends Form = 'value'>(
+    group: string,
+    member: string,
+    by: number,
     options?: PayloadOptions<Asked>,
   ): Promise<Item<PayloadAs<Payload, Asked>> | null>
   /** Removes all items; ids continue from where they were. */

@@ -137,6 +137,12 @@ export interface GroupHandle<Payload = unknown, Call extends unknown[] = []> {
     id: bigint,
     options?: Formed<Group.PayloadOptions<Asked>, Call>,
   ): Promise<Group.Item<PayloadAs<Payload, Asked>> | null>
+  /** Adds `by` to the score of a member's item in a `top` group; null where the member is not in it. */
+  changeScore<Asked extends FormOf<Call> = 'value'>(
+    member: string,
+    by: number,
+    options?: Formed<Group.PayloadOptions<Asked>, Call>,
+  ): Promise<Group.Item<PayloadAs<Payload, Asked>> | null>
   /** Removes all items; ids continue from where they were. */
   clear(...call: Call): Promise<{ deleted: number }>
   /** Removes one item; false when the window has none of this id. */

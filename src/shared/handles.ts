@@ -7,9 +7,9 @@ import { invalidInput } from './recentn-error'
 import { misfit, parseValues, refuseUnfit, type StandardSchema, schemaFault } from './schema'
 
 export const QUEUE_CALLS =
-  'get put ensure update pause resume drop send sendMany receive cycle ack nack extend ackMany nackMany extendMany peek message ' +
+  'get put ensure update drop pause resume send sendMany receive cycle ack nack extend ackMany nackMany extendMany peek message ' +
   'remove cancel redrive promote purge errors'
-export const GROUP_CALLS = 'append recent recentIfChanged item clear remove get put update ensure drop'
+export const GROUP_CALLS = 'get put ensure update drop append recent recentIfChanged item changeScore clear remove'
 export const FEED_CALLS = 'put putMany get delete republish changes cursor moveCursor dropCursor status drop'
 
 // biome-ignore lint/suspicious/noExplicitAny: each call has its own types, which the interfaces of handles say
@@ -28,7 +28,7 @@ export function filled(given: unknown, member: string, name: string): unknown {
   if (typeof given !== 'object' || given === null) return given
   const { [member]: other = name } = given as AnyCalls
   if (other === name) return { ...given, [member]: name }
-  throw invalidInput([{ pointer: `/${member}`, detail: 'is what the handle fills in: leave it out' }])
+  throw invalidInput([{ pointer: `/${member}`, detail: 'comes from the handle' }])
 }
 
 /** `more` are the calls of one side alone. */

@@ -33,12 +33,22 @@ async function everyOf<T>(list: AsyncIterable<T>, all: T[] = []): Promise<T[]> {
 }
 
 describe('groups', () => {
+  test('change the score of a member of a top group', async () => {
+    await client.groups.put('top', { mode: 'top', capacity: 2 })
+    await client.groups.append('top', { member: 'm', score: 1.5, payload: { n: 1 } })
+    expect(await client.groups.changeScore('top', 'm', 2)).toMatchObject({ id: 1n, score: 3.5, payload: { n: 1 } })
+    expect(await client.group('top').changeScore('n', 2)).toBeNull()
+    expect(await client.groups.append('top', { member: 'm', score: 1, keep: 'latest' })).toMatchObject({
+      appended: true,
+    })
+  })
+
   test('append one and many, by an event id once', async () => {
     const occurredAt = new Date('2026-11-21T10:00:00.125Z')
     const payload = { id: '7', createdAt: 'never', list: [1, null], ['__proto__']: 1 }
     const item = await client.groups.append('a', { member: 'user-7', payload, occurredAt, eventId: 'e' })
     expect(item).toEqual({
-      ...{ group: 'a', id: 0n, slot: 0, member: 'user-7', payload, occurredAt, eventId: 'e' },
+      ...{ group: 'a', id: 0n, slot: 0, member: 'user-7', score: null, payload, occurredAt, eventId: 'e' },
       createdAt: expect.any(Date),
       appended: true,
     })

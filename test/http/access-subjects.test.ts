@@ -52,6 +52,7 @@ describe('an access function gets', () => {
       { ...group, members: ['m', 'n'] },
     ],
     ['DELETE', '/v1/groups/a:g/items', null, 'append', 'clearGroup', group],
+    ['POST', '/v1/groups/a:g/scores', { member: 'm', by: 1 }, 'append', 'changeScore', { ...group, members: ['m'] }],
     ['GET', '/v1/groups/%61:g/items/1', null, 'read', 'getItem', group],
     ['DELETE', '/v1/groups/a:g/items/1', null, 'append', 'removeItem', group],
     [

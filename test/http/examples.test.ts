@@ -90,6 +90,12 @@ const given = (work: (store: Store) => Promise<unknown>): Case => ({
 const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   appendItem: { 201: nothing, 200: given(lastItem) },
   recentItems: { 200: { ...given(larger), without: ['before', 'exclude'] } },
+  changeScore: {
+    200: given(async ({ groups }) => {
+      await groups.put('article:42', { mode: 'top' })
+      await groups.append('article:42', { member: 'user-7', score: 110 })
+    }),
+  },
   clearGroup: { 200: given(lastItem) },
   ...{ getItem: { 200: given(lastItem) }, removeItem: { 204: given(lastItem) } },
   appendItems: {

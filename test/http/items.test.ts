@@ -32,6 +32,7 @@ describe('POST /v1/groups/{group}/items', () => {
       id: '0',
       slot: 0,
       member: null,
+      score: null,
       payload: null,
       occurredAt: null,
       eventId: null,

@@ -85,6 +85,7 @@ describe('the OpenAPI document', () => {
       'POST /v1/feeds/{feed}/republish',
       'POST /v1/groups/{group}/items',
       'POST /v1/groups/{group}/losses',
+      'POST /v1/groups/{group}/scores',
       'POST /v1/items',
       'POST /v1/policies/{prefix}/losses',
       'POST /v1/queues/{queue}/ack',

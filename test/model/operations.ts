@@ -10,6 +10,8 @@ export interface ItemShape {
   group: string
   member: string | null
   eventId: string | null
+  score: number | null
+  keep: 'highest' | 'latest' | null
 }
 
 export type Operation =
@@ -17,6 +19,7 @@ export type Operation =
   | { kind: 'appendMany'; items: ItemShape[] }
   | { kind: 'transact'; items: ItemShape[]; group: string; isUndone: boolean }
   | { kind: 'remove'; group: string; back: number }
+  | { kind: 'changeScore'; group: string; member: string; by: number }
   | { kind: 'clear'; group: string }
   | { kind: 'put'; group: string; own: OwnSettings }
   | { kind: 'delete'; group: string }
@@ -24,7 +27,7 @@ export type Operation =
       kind: 'putPolicy'
       prefix: string
       capacity: number
-      mode: 'history' | 'distinct'
+      mode: 'history' | 'distinct' | 'top'
       forgetEmptySeconds: number | null
     }
   | { kind: 'deletePolicy'; prefix: string }
@@ -39,18 +42,27 @@ export type Operation =
 const group = fc.constantFrom(...GROUPS)
 const member = fc.constantFrom(...MEMBERS)
 const capacity = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.constantFrom(8, 13))
-const mode = fc.constantFrom('history' as const, 'distinct' as const)
+const mode = fc.constantFrom('history' as const, 'distinct' as const, 'top' as const)
 const exclude = fc.uniqueArray(member, { maxLength: 2 })
 
-const itemOf = (of: fc.Arbitrary<string>): fc.Arbitrary<ItemShape> =>
+/** Seldom one: groups of the other modes refuse it. */
+const keepOf = (weight: number) =>
+  fc.oneof(
+    { weight, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom('highest' as const, 'latest' as const) },
+  )
+const itemOf = (of: fc.Arbitrary<string>, noKeep: number): fc.Arbitrary<ItemShape> =>
   fc.record({
     group: of,
     // Rarely none: one of those in a batch is enough for a distinct group to refuse it.
     member: fc.option(member, { freq: 25 }),
     eventId: fc.option(fc.constantFrom('e1', 'e2', 'E1'), { freq: 2 }),
+    // Few, so that some are equal.
+    score: fc.option(fc.constantFrom(-1.5, -1, 0, 0.1, 1, 2, 2 ** 53), { freq: 25 }),
+    keep: keepOf(noKeep),
   })
-const item = itemOf(group)
-const batchOf = (of: fc.Arbitrary<string>) => fc.array(itemOf(of), { minLength: 1, maxLength: 14, size: 'max' })
+const item = itemOf(group, 6)
+const batchOf = (of: fc.Arbitrary<string>) => fc.array(itemOf(of, 60), { minLength: 1, maxLength: 14, size: 'max' })
 /** To many groups, or a good part of a ring of one. */
 const batch = fc.oneof(
   batchOf(group),
@@ -82,6 +94,15 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('remove' as const), group, back: fc.integer({ min: -1, max: 9 }) }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const), group }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('changeScore' as const),
+      group,
+      member,
+      by: fc.constantFrom(-2, -0.1, 0, 1, 3),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('put' as const), group, own }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), group }) },
   {

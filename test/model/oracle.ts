@@ -8,6 +8,7 @@ export interface OracleItem {
   id: bigint
   member: string | null
   eventId: string | null
+  score: number | null
   payload: number
   createdAtSeconds: number
 }
@@ -25,6 +26,8 @@ export interface NewOracleItem {
   group: string
   member: string | null
   eventId: string | null
+  score: number | null
+  keep: 'highest' | 'latest' | null
   payload: number
 }
 
@@ -32,7 +35,7 @@ export interface Answer {
   capacity: number
   mode: Mode
   totalAppended: bigint
-  items: { id: bigint; member: string | null; eventId: string | null; payload: number }[]
+  items: Omit<OracleItem, 'createdAtSeconds'>[]
   nextBefore: bigint | null
 }
 
@@ -84,13 +87,14 @@ export class Oracle {
     return prefixes.sort((a, b) => b.length - a.length)[0] ?? null
   }
 
-  /** The items shown, oldest first. */
+  /** The items shown, oldest first; in `top` the last first. */
   window(name: string): OracleItem[] {
     const group = this.groups.get(name)
     if (!group) return []
     const { capacity, mode, ttlSeconds } = this.settingsOf(name)
     const alive = group.items.filter((item) => this.#lives(item, ttlSeconds))
     if (mode === 'history') return alive.filter((item) => item.id > group.lastId - BigInt(capacity))
+    if (mode === 'top') return topOf(alive, capacity).reverse()
     const newest = new Map<string, OracleItem>()
     for (const item of alive) if (item.member !== null) newest.set(item.member, item)
     return alive.filter((item) => item.member !== null && newest.get(item.member) === item).slice(-capacity)
@@ -103,18 +107,25 @@ export class Oracle {
   /** Every write of a group begins with this: remove all that is not shown. */
   settle(name: string): void {
     const group = this.groups.get(name)
-    if (group) group.items = this.window(name)
+    if (group) group.items = this.window(name).sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
   /** The ids that the items get, or `REFUSED` with nothing changed. */
   appendMany(items: readonly NewOracleItem[]): { id: bigint; appended: boolean }[] | typeof REFUSED {
-    if (items.some(({ group, member }) => member === null && this.settingsOf(group).mode === 'distinct')) return REFUSED
-    return items.map(({ group: name, ...item }) => {
+    if (items.some((item) => isRefused(item, this.settingsOf(item.group).mode))) return REFUSED
+    return items.map(({ group: name, keep, ...item }) => {
       const group = this.groups.get(name) ?? { own: {}, lastId: -1n, items: [], filledSeconds: this.nowSeconds }
       this.groups.set(name, group)
       this.settle(name)
       const there = item.eventId === null ? undefined : group.items.find(({ eventId }) => eventId === item.eventId)
       if (there) return { id: there.id, appended: false }
+      const { mode, capacity } = this.settingsOf(name)
+      const own = group.items.find(({ member }) => mode === 'top' && member === item.member)
+      const last = topOf(group.items, capacity)[capacity - 1]
+      const rival = own ? (keep === 'latest' ? undefined : own) : mode === 'top' ? last : undefined
+      if (rival && (rival.score as number) >= (item.score as number)) return { id: rival.id, appended: false }
+      // It takes the place of the member's own, whatever the scores are.
+      group.items = group.items.filter((other) => other !== own)
       group.lastId += 1n
       group.items.push({ ...item, id: group.lastId, createdAtSeconds: this.nowSeconds })
       this.settle(name)
@@ -124,17 +135,20 @@ export class Oracle {
 
   recent(name: string, limit = 10, before: bigint | null = null, exclude: readonly string[] = []): Answer {
     const { capacity, mode } = this.settingsOf(name)
+    const isTop = mode === 'top'
     const all = this.window(name)
-      .filter((item) => before === null || item.id < before)
+      .filter((item) => before === null || isTop || item.id < before)
       .filter((item) => item.member === null || !exclude.includes(item.member))
       .reverse()
-    const items = all.slice(0, limit).map(({ id, member, eventId, payload }) => ({ id, member, eventId, payload }))
+      .slice(isTop ? Number(before ?? 0n) : 0)
+    const items = all.slice(0, limit).map(({ createdAtSeconds: _, ...item }) => item)
+    const last = isTop ? (before ?? 0n) + BigInt(items.length) : (items.at(-1)?.id ?? null)
     return {
       capacity,
       mode,
       totalAppended: (this.groups.get(name)?.lastId ?? -1n) + 1n,
       items,
-      nextBefore: all.length > limit ? (items.at(-1)?.id ?? null) : null,
+      nextBefore: all.length > limit ? last : null,
     }
   }
 
@@ -144,6 +158,19 @@ export class Oracle {
     const group = this.groups.get(name) as OracleGroup
     group.items = group.items.filter((item) => item.id !== id)
     return true
+  }
+
+  changeScore(name: string, member: string, by: number): { id: bigint; score: number } | null | typeof REFUSED {
+    const group = this.groups.get(name)
+    if (!group) return null
+    if (this.settingsOf(name).mode !== 'top') return REFUSED
+    const item = this.window(name).find((one) => one.member === member)
+    if (!item) return null
+    this.settle(name)
+    group.lastId += 1n
+    const changed = { ...item, id: group.lastId, score: (item.score as number) + by }
+    group.items = [...group.items.filter((one) => one.id !== item.id), changed]
+    return { id: changed.id, score: changed.score }
   }
 
   clear(name: string): void {
@@ -177,4 +204,18 @@ export class Oracle {
         .map(({ id }) => ({ group, id })),
     )
   }
+}
+
+/** The best of each member, and of those the best `capacity`; of equal scores the older one is better. */
+function topOf(items: readonly OracleItem[], capacity: number): OracleItem[] {
+  const ranked = items.filter(({ member, score }) => member !== null && score !== null)
+  ranked.sort((a, b) => (b.score as number) - (a.score as number) || Number(a.id - b.id))
+  const members = new Set<string>()
+  const best = ranked.filter(({ member }) => !members.has(member as string) && members.add(member as string))
+  return best.slice(0, capacity)
+}
+
+function isRefused({ member, score, keep }: NewOracleItem, mode: Mode): boolean {
+  if (mode === 'top') return member === null || score === null
+  return keep !== null || (mode === 'distinct' && member === null)
 }

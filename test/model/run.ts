@@ -106,7 +106,7 @@ export class Run {
 
   async #onGroup(
     group: string,
-    operation: Extract<Operation, { kind: 'remove' | 'clear' | 'put' | 'delete' | 'read' }>,
+    operation: Extract<Operation, { kind: 'remove' | 'changeScore' | 'clear' | 'put' | 'delete' | 'read' }>,
   ): Promise<void> {
     const oracle = this.#oracle
     const lastId = oracle.groups.get(group)?.lastId ?? -1n
@@ -115,6 +115,14 @@ export class Run {
       case 'remove':
         expect(await this.#groups.remove(group, idAt(operation.back))).toBe(oracle.remove(group, idAt(operation.back)))
         return
+      case 'changeScore': {
+        const { by } = operation
+        const member = this.#named(operation.member)
+        const changed = await this.#groups.changeScore(group, member, by).catch(refusedOnly)
+        const got = changed === REFUSED || changed === null ? changed : { id: changed.id, score: changed.score }
+        expect(got).toEqual(oracle.changeScore(group, member, by))
+        return
+      }
       case 'clear': {
         const shownBefore = oracle.window(group).length
         // Rows that a policy or the time hides may count, or not.
@@ -187,16 +195,13 @@ export class Run {
   ): Promise<void> {
     const named = items.map((item) => this.#item(item))
     const expected = this.#oracle.appendMany(named)
-    const got = await append(named).catch((error: unknown) => {
-      if (error instanceof RecentnError && error.code === 'invalid_input') return REFUSED as typeof REFUSED
-      throw error
-    })
+    const got = await append(named).catch(refusedOnly)
     expect(got === REFUSED ? got : got.map(answerOf)).toEqual(expected)
   }
 
-  #item({ group, member, eventId }: ItemShape) {
+  #item({ group, member, ...item }: ItemShape) {
     const name = member === null ? null : this.#named(member)
-    return { group: this.#named(group), member: name, eventId, payload: this.#payload++ }
+    return { group: this.#named(group), member: name, ...item, payload: this.#payload++ }
   }
 
   /** Changes without a write must happen here too. */
@@ -258,6 +263,11 @@ export class Run {
   }
 }
 
+function refusedOnly(error: unknown): typeof REFUSED {
+  if (error instanceof RecentnError && error.code === 'invalid_input') return REFUSED
+  throw error
+}
+
 function answerOf({ id, appended }: { id: bigint; appended: boolean }) {
   return { id, appended }
 }
@@ -267,7 +277,10 @@ function shown({ capacity, mode, totalAppended, items, nextBefore }: Recent): An
     capacity,
     mode,
     totalAppended,
-    items: items.map(({ id, member, eventId, payload }) => ({ id, member, eventId, payload: payload as number })),
+    items: items.map(({ id, member, eventId, score, payload }) => ({
+      ...{ id, member, eventId, score },
+      payload: payload as number,
+    })),
     nextBefore,
   }
 }

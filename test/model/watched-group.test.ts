@@ -4,6 +4,7 @@
  * the end everyone has the window. `RECENTN_MODEL_SEED`, `RECENTN_MODEL_PATH` and `RECENTN_MODEL_RUNS` as for the ring.
  */
 import fc from 'fast-check'
+import type { Mode } from '../../src/shared/group-types'
 import { type Leg, WatchedGroup } from '../../src/store/streams/watched-group'
 import { Follower, Ring } from './watched-ring'
 
@@ -42,7 +43,7 @@ class Play {
   /** Of the look that is under way; null while none is. */
   #legs: Leg[] | null = null
 
-  constructor(capacity: number, mode: 'history' | 'distinct') {
+  constructor(capacity: number, mode: Mode) {
     this.#ring = new Ring(capacity, mode)
     this.#follow()
   }
@@ -109,7 +110,7 @@ it('in the end everyone has the window', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 6 }),
-      fc.constantFrom('history' as const, 'distinct' as const),
+      fc.constantFrom('history' as const, 'distinct' as const, 'top' as const),
       fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }),
       async (capacity, mode, steps) => {
         const play = new Play(capacity, mode)

@@ -1,6 +1,8 @@
 /** A group of recent items as a plain array, and a follower that knows it by the events of a listener. */
+
 import type { ItemRow } from '../../src/repositories/recent/rows'
 import type { ItemPlace, WatchedWindow } from '../../src/repositories/recent/watch'
+import type { Mode } from '../../src/shared/group-types'
 import { GroupListener } from '../../src/store/streams/group-listener'
 import type { WatchedGroup } from '../../src/store/streams/watched-group'
 
@@ -14,15 +16,25 @@ export class Ring {
 
   constructor(
     readonly capacity: number,
-    readonly mode: 'history' | 'distinct',
+    readonly mode: Mode,
   ) {}
 
   append(): void {
+    if (
+      this.mode === 'top' &&
+      this.ids.length === this.capacity &&
+      byScore(this.ids.sort(byScore).at(-1) ?? 0n, this.#lastId + 1n) < 0
+    )
+      return
     this.#lastId++
     const taken = new Set(this.#places.map(({ slot }) => slot))
     const free = Array.from({ length: this.capacity }, (_, slot) => slot).find((slot) => !taken.has(slot))
     const slot = this.mode === 'history' ? Number(this.#lastId % BigInt(this.capacity)) : free
-    const pushedOut = slot === undefined ? this.#places[0] : this.#places.find((place) => place.slot === slot)
+    const last = this.mode === 'top' ? this.ids.sort(byScore).at(-1) : this.ids[0]
+    const pushedOut =
+      slot === undefined
+        ? this.#places.find(({ id }) => id === last)
+        : this.#places.find((place) => place.slot === slot)
     if (pushedOut !== undefined) this.#drop(pushedOut)
     this.#places.push({ id: this.#lastId, slot: slot ?? (pushedOut as ItemPlace).slot, createdAtMs: 0 })
     this.#version++
@@ -55,13 +67,25 @@ export class Ring {
   rows(places: readonly ItemPlace[]): Map<number, ItemRow> {
     const wanted = new Set(places.map(({ slot }) => slot))
     const there = this.#places.filter(({ slot }) => wanted.has(slot))
-    const rest = { group: 'g', member: null, eventId: null, occurredAtMs: null, payload: PAYLOAD }
+    const rest = { group: 'g', member: null, eventId: null, score: null, occurredAtMs: null, payload: PAYLOAD }
     return new Map(there.map((place) => [place.slot, { ...rest, ...place }]))
   }
 
   #drop(place: ItemPlace): void {
     this.#places = this.#places.filter((one) => one !== place)
   }
+}
+
+/** The higher score first, which some number of the id is; of equal ones the older. */
+function byScore(a: bigint, b: bigint): number {
+  const scoreOf = (id: bigint) => Number((id * 7919n) % 13n)
+  return scoreOf(b) - scoreOf(a) || Number(a - b)
+}
+
+function kept(ids: readonly bigint[], mode: Mode, capacity: number): bigint[] {
+  if (mode !== 'top') return ids.slice(-capacity)
+  const best = [...ids].sort(byScore).slice(0, capacity)
+  return ids.filter((id) => best.includes(id))
 }
 
 /** Keeps what the documentation says of the items it gets; comes back after where it was. */
@@ -117,7 +141,7 @@ export class Follower {
     else if (event.type === 'reset') this.#startAnew(event.totalAppended)
     else {
       this.#after = event.item.id
-      if (!this.ids.includes(event.item.id)) this.ids = [...this.ids, event.item.id].slice(-capacity)
+      if (!this.ids.includes(event.item.id)) this.ids = kept([...this.ids, event.item.id], mode, capacity)
       if (mode === 'history') this.ids = this.ids.filter((id) => id > event.item.id - BigInt(capacity))
     }
   }

@@ -1,8 +1,8 @@
 /** The bodies of the routes of groups, their items and policies. */
 import { Judged, list } from '../../fields/field'
-import { CAPACITY, FORGET_EMPTY_SECONDS, FORGETTING, MODE, TTL_SECONDS } from '../../fields/groups'
+import { CAPACITY, FORGET_EMPTY_SECONDS, FORGETTING, KEEP, MODE, SCORE, TTL_SECONDS } from '../../fields/groups'
 import { MAX_BATCH, NAME, PAYLOAD, TIME } from '../../fields/rules'
-import type { Mode } from '../../shared/group-types'
+import type { Mode, NewItem } from '../../shared/group-types'
 import type { JsonText } from '../../shared/json'
 import { Component, NotNull, Nullable, Optional, object, Required } from './dto'
 
@@ -12,6 +12,14 @@ export class NewItemDto extends Judged {
   @Nullable(PAYLOAD) payload?: JsonText | null
   @Nullable(TIME) occurredAt?: Date | null
   @Nullable(NAME) eventId?: string | null
+  @Nullable(SCORE) score?: number | null
+  @Nullable(KEEP) keep?: NewItem['keep']
+}
+
+@Component('ScoreChange')
+export class ScoreChangeDto extends Judged {
+  @Required(NAME) member!: string
+  @Required(SCORE) by!: number
 }
 
 @Component('NewGroupItem')

@@ -68,7 +68,15 @@ const components = (...all: readonly (DtoClass | NamedComponent)[]): Record<stri
   )
 
 const ofGroups = components(
-  ...[groupDto.NewItemDto, groupDto.NewGroupItemDto, groupDto.BatchDto, group.ITEM, group.APPENDED, group.RECENT],
+  ...[
+    groupDto.NewItemDto,
+    groupDto.NewGroupItemDto,
+    groupDto.BatchDto,
+    groupDto.ScoreChangeDto,
+    group.ITEM,
+    group.APPENDED,
+    group.RECENT,
+  ],
   ...[group.RECENT_MANY, group.GROUP_EVENTS, group.GROUP_REMOVED, group.GROUP_RESET, group.MEMBER_ITEMS],
   ...[groupDto.OwnSettingsDto, groupDto.GroupChangesDto, groupDto.PolicySettingsDto, groupDto.PolicyChangesDto],
   ...[group.GROUP, group.GROUP_PAGE, group.POLICY, group.POLICY_PAGE, group.LOSSES],

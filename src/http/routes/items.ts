@@ -24,7 +24,10 @@ export const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const limit = limitParameter(RECENT_LIMIT)
 const exclude = namesParameter('Leave out the items of these members.', ['user-7'], 0, MAX_EXCLUDED)
 const before = optional(
-  idParameter('Return only items with a smaller id: the `nextBefore` of the previous page.', '41'),
+  idParameter(
+    'Return only items with a smaller id, or in a `top` group behind as many: the `nextBefore` of the previous page.',
+    '41',
+  ),
 )
 
 const inGroup = pathName('groups', 'group')
@@ -54,9 +57,10 @@ const append = route({
   summary: 'Append an item',
   description:
     'A group that does not exist is created. If an item of the window has the `eventId`, nothing is appended, and the ' +
-    'answer is that item with 200.',
+    'answer is that item with 200. In a `top` group it is the item whose score is not lower: of the member, or the last one ' +
+    'of a full group.',
   outcomes: {
-    200: { description: 'An item with this `eventId` existed already.', shape: ITEM },
+    200: { description: 'The item because of which it was not appended.', shape: ITEM },
     201: {
       description: 'The item is appended and committed.',
       shape: ITEM,
@@ -101,10 +105,10 @@ const appendMany = route({
   tag: 'Items',
   summary: `Append up to ${MAX_BATCH} items to any groups`,
   description:
-    'All items are appended in one commit, in the order given, or none. For an `eventId` that exists, the answer has the ' +
-    'place of that item, and `appended` is false.',
+    'All items are appended in one commit, in the order given, or none. Where one is not appended because of another item, ' +
+    'the answer has the place of that item, and `appended` is false.',
   outcomes: {
-    200: { description: 'All of them existed already.', shape: APPENDED, example: knownAlready },
+    200: { description: 'None of them was appended.', shape: APPENDED, example: knownAlready },
     201: { description: 'The id and slot of each item.', shape: APPENDED },
   },
   refusals: ['sequence_exhausted'],
@@ -124,7 +128,7 @@ const recent = route({
   about: (input) => [...inGroup(input), ...named('members', input.query.exclude, { parameter: 'exclude' })],
   queryParameters: { limit, before, exclude, payloads: payloadsParameter },
   id: 'recentItems',
-  summary: 'Read the newest items of a group, newest first',
+  summary: 'Read the newest items of a group, newest first; of a `top` group those with the highest scores',
   description:
     'A group that does not exist has no items and `totalAppended` "0". A page stops at about 4 MiB. To read on, pass `nextBefore` ' +
     'as `before`; it is null when there are no older items.',
@@ -184,7 +188,8 @@ function recentManyText(pages: Recent[], maxBytes: number): string {
   const groups = pages.map((page) => {
     const items: Item[] = []
     for (const item of page.items) {
-      if (items.length > 0 && left <= 0) return { ...page, items, nextBefore: items[items.length - 1]?.id ?? null }
+      if (items.length > 0 && left <= 0)
+        return { ...page, items, nextBefore: page.mode === 'top' ? BigInt(items.length) : (items.at(-1)?.id ?? null) }
       left -= Buffer.byteLength(ITEM.json(item))
       items.push(item)
     }

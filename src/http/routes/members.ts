@@ -5,6 +5,7 @@ import { historyParameters, nameParameter, payloadsParameter, prefixParameter } 
 import { type Route, route } from '../route'
 import { listed, narrowed, pathName, type Subject } from '../subjects'
 import { formOf, MAX_ANSWER_BYTES } from './items'
+import { changeScore } from './scores'
 
 const prefix = prefixParameter('Only in groups whose names begin with this.', 'article:')
 
@@ -58,4 +59,4 @@ const erase = route({
   },
 })
 
-export const memberRoutes: readonly Route[] = [list, erase]
+export const memberRoutes: readonly Route[] = [changeScore, list, erase]

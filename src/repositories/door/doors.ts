@@ -57,7 +57,7 @@ export function appendsDoor(memory: GroupMemory) {
     index: 'appendsWaiting',
     key: 'group_key',
     texts: ['payload'],
-    columns: ({ bigint }) => `member, payload, ${bigint('occurred_at_ms')} AS occurred_at_ms, event_id`,
+    columns: ({ bigint }) => `member, payload, ${bigint('occurred_at_ms')} AS occurred_at_ms, event_id, score`,
     requestOf: appendOf,
     run: (tx, requests) => APPENDS.run(tx, memory, requests),
     heldLocks: APPENDS.heldLocks,
@@ -82,6 +82,7 @@ function appendOf(row: Row) {
     payload: row.payload === null ? null : jsonOf('payload', row.payload, PAYLOAD),
     occurredAt: row.occurred_at_ms === null ? null : new Date(Number(row.occurred_at_ms)),
     eventId: row.event_id as string | null,
+    score: row.score === null ? null : Number(row.score),
   }
   return [checkedItem(row.group_key, item)]
 }

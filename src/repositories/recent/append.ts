@@ -5,7 +5,7 @@
  * Baron Schwartz, "How to implement a queue in SQL". Theirs takes MAX(id) + 1 inside the REPLACE, which loses appends
  * or deadlocks under concurrency (docs/decisions/0001); here the number comes from the head row, locked first.
  */
-import type { Parameter, Reader, Row, Tx } from '../../database/engine'
+import type { Parameter, Reader, Tx } from '../../database/engine'
 import { type Fault, invalidInput, type RecentnError } from '../../shared/errors'
 import type { Mode } from '../../shared/group-types'
 import { type BatchRun, committing } from '../runners'
@@ -14,7 +14,8 @@ import { lockedGroups } from './heads'
 import type { GroupMemory } from './memory'
 import type { NewItemRow, Ring } from './ring'
 import { remember, ringsFor, windowsOf } from './rings'
-import { type Appended, type ItemRow, itemColumns, itemRowOf } from './rows'
+import { type Appended, type ItemRow, itemAt } from './rows'
+import { storedScore } from './score'
 import type { Windows } from './windows'
 
 /** Bounds of one REPLACE: a UTF-16 unit may become six bytes of SQL, and 1 MiB is the least usual max_allowed_packet. */
@@ -23,7 +24,17 @@ const MAX_UNITS = 128 * 1024
 /** The units that a row has beside its texts. */
 const ROW_UNITS = 80
 
-const ITEM_COLUMNS = ['group_key', 'slot', 'id', 'created_at_ms', 'member', 'payload', 'occurred_at_ms', 'event_id']
+const ITEM_COLUMNS = [
+  'group_key',
+  'slot',
+  'id',
+  'created_at_ms',
+  'member',
+  'payload',
+  'occurred_at_ms',
+  'event_id',
+  'score',
+]
 const REQUIRED_COLUMNS = 4
 
 /** The appends that commit together: requests for groups of one name, by their first items, keep their order. */
@@ -46,7 +57,7 @@ function unitsOf(items: AppendRequest): number {
 
 /**
  * Appends in the order given, creating groups that do not exist. A request that is refused stores nothing and takes no id:
- * `invalid_input` for an item without member in a `distinct` group (at `/3/member` for the fourth).
+ * `invalid_input` for an item without what its group's mode needs (at `/3/member` for the fourth).
  * Throws `sequence_exhausted` when one request goes beyond the last id; a batch that is not careful throws `FewIdsLeft` when
  * a group comes near it. Then the transaction must be rolled back, and the requests run carefully, in smaller batches.
  */
@@ -81,7 +92,7 @@ async function heldGroups(reader: Reader, requests: readonly AppendRequest[]): P
 }
 
 /**
- * If every item for a group is refused, because it has no member, the group is left untouched: it is not even laid out by
+ * If every item for a group is refused, for its mode, the group is left untouched: it is not even laid out by
  * a changed policy, because that change may be taken back.
  */
 async function appendTo(
@@ -95,7 +106,7 @@ async function appendTo(
   // New groups are laid out by the policies of the moment already.
   const isOutdated = [...stale].some((group) => !created.has(group))
   const modeOf = isOutdated ? await modesInForce(tx, memory.policies, batch) : (group: string) => heads.get(group)?.mode
-  const refused = requests.map((items) => memberFault(items, modeOf))
+  const refused = requests.map((items) => modeFault(items, modeOf))
   const accepted = requests.filter((_, index) => refused[index] === null)
   const touched = new Set<string>()
   for (const items of accepted) for (const { group } of items) touched.add(group)
@@ -106,7 +117,7 @@ async function appendTo(
   const outcomes = requests.map((items, index) => {
     return refused[index] ?? items.map((item) => appendOne(rings.get(item.group) as Ring, item, bare))
   })
-  for (const appended of bare) appended.row = await itemAt(tx, appended.row)
+  for (const appended of bare) appended.row = await itemAt(tx, appended.row.group, 'slot', appended.row.slot)
   for (const chunk of chunksOfItems(rings.values())) await replaceItems(tx, chunk)
   await saveBatch(tx, batch, rings)
   if (windows && known && known.size > 0) tx.afterCommit(() => remember(windows, known, rings))
@@ -114,9 +125,9 @@ async function appendTo(
   return outcomes
 }
 
-/** `bare` gets the items that were there already and were read without their payload. */
+/** `bare` gets the items because of which others are not appended, if they were read without their payload. */
 function appendOne(ring: Ring, item: NewItemRow, bare: Appended[]): Appended {
-  const occupant = item.eventId === null ? null : ring.withEvent(item.eventId)
+  const occupant = (item.eventId === null ? null : ring.withEvent(item.eventId)) ?? ring.standing(item)
   if (occupant === null) return { row: ring.append(item), appended: true }
   if ('payload' in occupant) return { row: occupant as ItemRow, appended: false }
   const appended = { row: { ...occupant, group: item.group, payload: null, occurredAtMs: null }, appended: false }
@@ -124,22 +135,34 @@ function appendOne(ring: Ring, item: NewItemRow, bare: Appended[]): Appended {
   return appended
 }
 
-function memberFault(items: readonly NewItemRow[], modeOf: (group: string) => Mode | undefined): RecentnError | null {
+function modeFault(items: readonly NewItemRow[], modeOf: (group: string) => Mode | undefined): RecentnError | null {
   let faults: Fault[] | null = null
   for (let index = 0; index < items.length; index++) {
-    const { group, member } = items[index] as NewItemRow
-    if (member !== null || modeOf(group) !== 'distinct') continue
-    faults ??= []
-    faults.push({ pointer: `/${index}/member`, detail: 'is required, because the group keeps distinct members' })
+    const item = items[index] as NewItemRow
+    const mode = modeOf(item.group)
+    if (item.keep === null && (mode === 'history' || (mode === 'distinct' && item.member !== null))) continue
+    for (const [field, detail] of faultsIn(item, mode)) {
+      faults ??= []
+      faults.push({ pointer: `/${index}/${field}`, detail })
+    }
   }
   return faults && invalidInput(faults)
 }
 
-async function itemAt(tx: Tx, { group, slot }: ItemRow): Promise<ItemRow> {
-  const sql = `SELECT ${itemColumns(tx.engine)} FROM ${tx.tables.items} i WHERE i.group_key = ? AND i.slot = ?${tx.engine.forUpdate}`
-  const [row] = await tx.rows(sql, [group, slot])
-  return itemRowOf(group, row as Row)
+function* faultsIn(
+  { member, score, keep }: NewItemRow,
+  mode: Mode | undefined,
+): Iterable<[field: string, detail: string]> {
+  if (member === null && mode === 'distinct') yield ['member', 'is required, because the group keeps distinct members']
+  if (mode !== 'top') {
+    if (keep !== null) yield ['keep', 'is for groups whose mode is top']
+    return
+  }
+  if (member === null) yield ['member', TOP]
+  if (score === null) yield ['score', TOP]
 }
+
+const TOP = 'is required, because the group keeps the members with the highest scores'
 
 /** The rows that the rings have written, in lists for one statement each. */
 function chunksOfItems(rings: Iterable<Ring>): ItemRow[][] {
@@ -168,8 +191,19 @@ function chunksOfItems(rings: Iterable<Ring>): ItemRow[][] {
  */
 async function replaceItems(tx: Tx, rows: readonly ItemRow[]): Promise<void> {
   let width = REQUIRED_COLUMNS
-  for (const { member, payload, occurredAtMs, eventId } of rows) {
-    const used = eventId !== null ? 8 : occurredAtMs !== null ? 7 : payload !== null ? 6 : member !== null ? 5 : 4
+  for (const { member, payload, occurredAtMs, eventId, score } of rows) {
+    const used =
+      score !== null
+        ? 9
+        : eventId !== null
+          ? 8
+          : occurredAtMs !== null
+            ? 7
+            : payload !== null
+              ? 6
+              : member !== null
+                ? 5
+                : 4
     if (used > width) width = used
   }
   const { sql, parameters } = tx.engine.insert(
@@ -184,8 +218,9 @@ export const replaceItemsSql = ({ tables }: Pick<Tx, 'tables'>, columns: readonl
 
 /** The first `width` in the order of `ITEM_COLUMNS`. */
 function itemValues(row: ItemRow, width: number): Parameter[] {
-  const { group, slot, id, createdAtMs, member, payload, occurredAtMs, eventId } = row
-  const values = [group, slot, id, createdAtMs, member, payload, occurredAtMs, eventId]
+  const { group, slot, id, createdAtMs, member, payload, occurredAtMs, eventId, score } = row
+  const stored = score === null ? null : storedScore(score)
+  const values = [group, slot, id, createdAtMs, member, payload, occurredAtMs, eventId, stored]
   values.length = width
   return values
 }

@@ -22,6 +22,7 @@ import { givenOf, ifTagFaults } from '../settings'
 import type { ReadRequest } from './page'
 import type { PolicyRow } from './policies'
 import type { NewItemRow } from './ring'
+import { plain } from './score'
 
 export function checkName(key: string, value: unknown): void {
   refuse(nameFaults(key, value))
@@ -36,6 +37,11 @@ export function checkedErasure(member: unknown, options: { prefix?: string }): s
 /** The group and the id of one item; `options` where the call takes some. */
 export function checkItem(group: unknown, id: unknown, options: unknown = {}): void {
   refuse([...nameFaults('group', group), ...argumentFaults('id', id, ID), ...faultsOf(options, fields.ITEM_RULES)])
+}
+
+export function checkScoreChange(group: unknown, member: unknown, by: unknown, options: unknown = {}): void {
+  const faults = [...nameFaults('group', group), ...faultsOf({ member, by }, fields.SCORE_CHANGE_RULES)]
+  refuse([...faults, ...faultsOf(options, fields.ITEM_RULES)])
 }
 
 export function checkedItem(group: unknown, item: NewItem): NewItemRow {
@@ -79,13 +85,23 @@ function sureRow(group: unknown, item: NewItem, rules: Rules): NewItemRow | null
   if (typeof item !== 'object' || item === null || nameFault(group) !== null) return null
   if (item instanceof Judged) return rowOf(group as string, item)
   for (const key in item) if (!rules.has(key)) return null
-  const { member = null, payload = null, occurredAt = null, eventId = null } = item
+  const { member = null, payload = null, occurredAt = null, eventId = null, score = null, keep = null } = item
   if (member !== null && nameFault(member) !== null) return null
   if (eventId !== null && nameFault(eventId) !== null) return null
+  if (score !== null && fields.SCORE.fault(score) !== null) return null
+  if (keep !== null && fields.KEEP.fault(keep) !== null) return null
   if (occurredAt !== null && TIME.fault(occurredAt) !== null) return null
   const text = payload === null ? null : sureText(payload, MAX_PAYLOAD_BYTES)
   if (payload !== null && text === null) return null
-  return { group: group as string, member, payload: text, occurredAtMs: occurredAt?.getTime() ?? null, eventId }
+  return {
+    group: group as string,
+    member,
+    payload: text,
+    occurredAtMs: occurredAt?.getTime() ?? null,
+    eventId,
+    score: score === null ? null : plain(score),
+    keep,
+  }
 }
 
 function rowOf(group: string, item: NewItem): NewItemRow {
@@ -95,6 +111,8 @@ function rowOf(group: string, item: NewItem): NewItemRow {
     payload: item.payload === undefined || item.payload === null ? null : jsonTextOf(item.payload),
     occurredAtMs: item.occurredAt?.getTime() ?? null,
     eventId: item.eventId ?? null,
+    score: typeof item.score === 'number' ? plain(item.score) : null,
+    keep: item.keep ?? null,
   }
 }
 

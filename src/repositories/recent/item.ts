@@ -1,6 +1,6 @@
 /**
- * Reading one item: head and item in one statement, by the primary key where the slot follows from the id; a `distinct`
- * group is searched, because no index has the ids. Whether the window shows it is decided as for a member's page. Takes no
+ * Reading one item: head and item in one statement, by the primary key where the slot follows from the id; a `distinct` or
+ * `top` group is searched, because no index has the ids. Whether the window shows it is decided as for a member's page. Takes no
  * lock.
  */
 import type { Reader } from '../../database/engine'
@@ -17,7 +17,7 @@ export function selectItemSql({ engine, tables, now }: ReadFacts): string {
   const where = 'WHERE g.group_key = ? AND i.id = ?'
   return (
     `${select} AND i.slot = ? % g.capacity ${where} AND g.mode = 'history'\nUNION ALL\n` +
-    `${select} ${where} AND g.mode = 'distinct'`
+    `${select} ${where} AND g.mode <> 'history'`
   )
 }
 

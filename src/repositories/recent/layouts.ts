@@ -14,6 +14,8 @@ interface Layout {
   mode: Mode
   /** The settings to read by, if the group is laid out by others; null if it is laid out by those in force. */
   settings: Settings | null
+  /** The settings by which the statement of a thorough read is made; null where the head says enough. */
+  sorting: Settings | null
 }
 
 /** How much of a group is read: its head alone, its newest slots, or all slots below a number, in rising order. */
@@ -26,7 +28,7 @@ export const WHOLE = MAX_CAPACITY
 /** How many times the `maxBytes` of one page a request for many groups may read in the worst case. */
 const MANY_FACTOR = 16
 
-/** Groups of more than `SMALL` slots, and those whose policy has changed; the least recently read are forgotten. */
+/** Groups of more than `SMALL` slots, `top` ones, and those whose policy has changed; the least recently read are forgotten. */
 export class Layouts {
   readonly #known = new Map<string, Layout>()
 
@@ -40,8 +42,8 @@ export class Layouts {
     const { group, capacity, mode } = head
     const settings = isSame(head, inForce) ? null : inForce
     this.#known.delete(group)
-    if (capacity <= SMALL && settings === null) return
-    this.#known.set(group, { capacity, mode, settings })
+    if (capacity <= SMALL && settings === null && mode !== 'top') return
+    this.#known.set(group, { capacity, mode, settings, sorting: mode === 'top' ? inForce : settings })
     if (this.#known.size > this.maxGroups) this.#known.delete(this.#known.keys().next().value as string)
   }
 }

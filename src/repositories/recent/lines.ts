@@ -4,9 +4,10 @@
  */
 import type { Row } from '../../database/engine'
 import { ITEM } from '../../fields/answers-groups'
-import type { Item, PayloadForm } from '../../shared/group-types'
+import type { Item, Mode, PayloadForm } from '../../shared/group-types'
 import { JsonText } from '../../shared/json'
 import { HEAD_MARK, headOf, type ItemRow, type Occupant, orEmpty, SEPARATOR, type SeenHead } from './rows'
+import { byRank, scoreOf, storedScore } from './score'
 
 /** An item of which only the beginning is decoded at first: a read fetches more of a window than it shows. */
 export interface ItemLine {
@@ -30,7 +31,7 @@ interface Decoded extends Occupant {
 }
 
 const itemLine = (occurredAt: string, eventId: string, payload: string) =>
-  `CONCAT_WS(${SEPARATOR}, i.slot, i.id, i.group_key, i.created_at_ms, ` +
+  `CONCAT_WS(${SEPARATOR}, i.slot, i.id, i.group_key, i.created_at_ms, ${orEmpty('i.score')}, ` +
   `${occurredAt}, ${orEmpty('i.member')}, ${eventId}, ${payload}) AS line`
 const [OCCURRED_AT, EVENT_ID, PAYLOAD] = [orEmpty('i.occurred_at_ms'), orEmpty('i.event_id'), orEmpty('i.payload')]
 
@@ -38,7 +39,7 @@ const [OCCURRED_AT, EVENT_ID, PAYLOAD] = [orEmpty('i.occurred_at_ms'), orEmpty('
 export const ITEM_LINE = itemLine(OCCURRED_AT, EVENT_ID, PAYLOAD)
 /** SQL: the same as if the item had no payload. */
 export const BARE_ITEM_LINE = itemLine(OCCURRED_AT, EVENT_ID, "''")
-/** SQL: the same as if it had nothing but its place and its member. */
+/** SQL: the same as if it had nothing but its place, its score and its member. */
 export const PLACE_LINE = itemLine("''", "''", "''")
 
 /** The rows of one statement, decoded. */
@@ -95,20 +96,28 @@ export function newestFirst(a: ItemLine, b: ItemLine): number {
   return b.id.length - a.id.length || (a.id < b.id ? 1 : -1)
 }
 
+/** Sorts as the mode's pages do. */
+export function orderOf(mode: Mode): (a: ItemLine, b: ItemLine) => number {
+  return mode === 'top' ? (a, b) => byRank(occupantOfLine(a), occupantOfLine(b)) : newestFirst
+}
+
 export function createdAtOf({ text, rest }: ItemLine): number {
   return Number(text.slice(rest, text.indexOf('\n', rest)))
 }
 
 export function memberOf({ text, rest }: ItemLine): string | null {
-  const occurred = text.indexOf('\n', rest) + 1
+  const score = text.indexOf('\n', rest) + 1
+  const occurred = text.indexOf('\n', score) + 1
   const member = text.indexOf('\n', occurred) + 1
   return text.slice(member, text.indexOf('\n', member)) || null
 }
 
 /** The item as a statement would show it. */
-export function lineOf({ group, slot, id, createdAtMs, occurredAtMs, member, eventId, payload }: ItemRow): ItemLine {
+export function lineOf(row: ItemRow): ItemLine {
+  const { group, slot, id, createdAtMs, score, occurredAtMs, member, eventId, payload } = row
   const place = `${slot}\n${id}\n${group}\n`
-  const text = `${place}${createdAtMs}\n${occurredAtMs ?? ''}\n${member ?? ''}\n${eventId ?? ''}\n${payload ?? ''}`
+  const numbers = `${createdAtMs}\n${score === null ? '' : storedScore(score)}\n${occurredAtMs ?? ''}`
+  const text = `${place}${numbers}\n${member ?? ''}\n${eventId ?? ''}\n${payload ?? ''}`
   return { group, slot, id: String(id), text, rest: place.length, decoded: null, value: undefined }
 }
 
@@ -117,7 +126,8 @@ export function occupantOfLine(line: ItemLine): Decoded {
   if (line.decoded !== null) return line.decoded
   const { slot, id, text, rest } = line
   const createdEnd = text.indexOf('\n', rest)
-  const occurredEnd = text.indexOf('\n', createdEnd + 1)
+  const scoreEnd = text.indexOf('\n', createdEnd + 1)
+  const occurredEnd = text.indexOf('\n', scoreEnd + 1)
   const memberEnd = text.indexOf('\n', occurredEnd + 1)
   const eventEnd = text.indexOf('\n', memberEnd + 1)
   line.decoded = {
@@ -126,7 +136,8 @@ export function occupantOfLine(line: ItemLine): Decoded {
     member: text.slice(occurredEnd + 1, memberEnd) || null,
     eventId: text.slice(memberEnd + 1, eventEnd) || null,
     createdAtMs: Number(text.slice(rest, createdEnd)),
-    occurredAtMs: occurredEnd === createdEnd + 1 ? null : Number(text.slice(createdEnd + 1, occurredEnd)),
+    score: scoreEnd === createdEnd + 1 ? null : scoreOf(BigInt(text.slice(createdEnd + 1, scoreEnd))),
+    occurredAtMs: occurredEnd === scoreEnd + 1 ? null : Number(text.slice(scoreEnd + 1, occurredEnd)),
     payloadAt: eventEnd + 1,
   }
   return line.decoded
@@ -134,12 +145,13 @@ export function occupantOfLine(line: ItemLine): Decoded {
 
 /** The item as callers see it; `isKept`: the line is remembered, and may be shown again. */
 export function itemOfLine(line: ItemLine, payloads: PayloadForm = 'value', isKept = false): Item {
-  const { id, slot, member, eventId, createdAtMs, occurredAtMs, payloadAt } = occupantOfLine(line)
+  const { id, slot, member, score, eventId, createdAtMs, occurredAtMs, payloadAt } = occupantOfLine(line)
   return ITEM.make({
     group: line.group,
     id,
     slot,
     member,
+    score,
     // Another caller of the same statement may want payloads.
     payload:
       payloads === 'none' || payloadAt === line.text.length ? null : payloadOf(line, payloadAt, payloads, isKept),

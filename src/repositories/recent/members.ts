@@ -24,7 +24,7 @@ import {
   type ReadFacts,
   type SeenHead,
 } from './rows'
-import { expired, firstIdOf, keepers } from './window'
+import { expired, firstIdOf, visible } from './window'
 
 /** Rows of one statement, which bounds the memory of a page of large payloads. */
 const CHUNK = 64
@@ -105,7 +105,7 @@ async function memberItems(reader: Reader, policies: PolicyCache, request: Membe
 
 /** Which items of one member (null: without a member) are in the windows of their groups. It reads a window once, however many items it has. */
 export class MemberWindows {
-  /** The one item that a `distinct` window shows, of groups that are laid out by another policy than they follow. */
+  /** The one item that a `distinct` or `top` window shows, of groups that are laid out by another policy than they follow. */
   readonly #shown = new Map<string, { version: bigint; id: bigint | null }>()
 
   constructor(
@@ -123,7 +123,7 @@ export class MemberWindows {
     if (known?.version === head.version) return known.id === item.id
     const sql = `SELECT ${occupantColumns(this.reader.engine)} FROM ${this.reader.tables.items} i WHERE i.group_key = ?`
     const occupants = (await this.reader.rows(sql, [head.group])).map(occupantOf)
-    const shown = keepers(occupants, settings, head.lastId).find(({ member }) => member === this.member)
+    const shown = visible(occupants, settings, head.lastId, head.nowMs).find(({ member }) => member === this.member)
     this.#shown.set(head.group, { version: head.version, id: shown?.id ?? null })
     return shown?.id === item.id
   }

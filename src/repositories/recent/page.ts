@@ -29,14 +29,24 @@ export function pageFrom(
   head: SeenHead,
   settings: Settings,
   items: Item[],
-  { isMore, isCut = false, unlessTag }: { isMore: boolean; isCut?: boolean; unlessTag: string | undefined },
+  {
+    isMore,
+    isCut = false,
+    unlessTag,
+    before,
+  }: { isMore: boolean; isCut?: boolean } & Pick<ReadRequest, 'unlessTag' | 'before'>,
 ): Recent | null {
-  const nextBefore = isMore ? (items.at(-1)?.id ?? null) : null
+  const nextBefore = isMore ? nextOf(settings, items, before) : null
   const base = baseTag(head, settings)
   const tag = isCut || settings.ttlSeconds !== null ? `${base}.${hashOf(items, nextBefore)}` : base
   if (tag === unlessTag) return null
   const { capacity, mode } = settings
   return RECENT.of({ group: head.group, capacity, mode, totalAppended: head.lastId + 1n, items, nextBefore, tag })
+}
+
+/** In a `top` group, whose members change their places, a cursor is the number of items above: an id would be lost. */
+export function nextOf({ mode }: Pick<Settings, 'mode'>, items: readonly Item[], before = 0n): bigint | null {
+  return mode === 'top' ? before + BigInt(items.length) : (items.at(-1)?.id ?? null)
 }
 
 export function emptyPage(set: PolicySet, { group, unlessTag }: ReadRequest): Recent | null {
@@ -83,8 +93,8 @@ export function isHeadFirst({ requests, again }: ReadCall): boolean {
 const EXPIRING = /^\d+\.\d+\.\d+[a-z]\d+\./
 
 /**
- * The page of a group that is laid out by the settings in force, of its window or as much of it as the page needs: `lines`, the
- * newest first. `isKept`: they are remembered.
+ * The page of a group that is laid out by the settings in force, of its window or as much of it as the page needs: `lines`, in the
+ * order of its mode. `isKept`: they are remembered.
  */
 export function pageOfLines(
   request: ReadRequest,
@@ -92,22 +102,24 @@ export function pageOfLines(
   lines: readonly ItemLine[],
   isKept = false,
 ): Recent | null {
-  const { limit, payloads, unlessTag } = request
+  const { limit, payloads, unlessTag, before } = request
   const wanted = wantedOf(request, head, lines)
   const count = Math.min(limit, wanted.length)
   const items: Item[] = []
   for (let at = 0; at < count; at++) items.push(itemOfLine(wanted[at] as ItemLine, payloads, isKept))
-  return pageFrom(head, head, items, { isMore: wanted.length > limit, unlessTag })
+  return pageFrom(head, head, items, { isMore: wanted.length > limit, unlessTag, before })
 }
 
 function wantedOf({ before, exclude = [] }: ReadRequest, head: SeenHead, lines: readonly ItemLine[]) {
   if (head.ttlSeconds === null && before === undefined && exclude.length === 0) return lines
-  return lines.filter((line) => {
+  const isTop = head.mode === 'top'
+  const wanted = lines.filter((line) => {
     if (isLineExpired(line, head)) return false
-    if (before !== undefined && BigInt(line.id) >= before) return false
+    if (before !== undefined && !isTop && BigInt(line.id) >= before) return false
     const member = exclude.length === 0 ? null : memberOf(line)
     return member === null || !exclude.includes(member)
   })
+  return isTop ? wanted.slice(Number(before ?? 0n)) : wanted
 }
 
 export function isLineExpired(line: ItemLine, head: Settings & { nowMs: number }): boolean {

@@ -10,7 +10,7 @@ import { isPassing } from '../../shared/errors'
 import type { Recent } from '../../shared/group-types'
 import { merging } from '../runners'
 import { HEAD_ALONE, hasQuickPages, isSame, type Layouts, MEDIUM, NEWEST, SMALL, slotsFor, WHOLE } from './layouts'
-import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, type ItemLine, newestFirst, type Snapshot, snapshotOf } from './lines'
+import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, type ItemLine, orderOf, type Snapshot, snapshotOf } from './lines'
 import type { GroupMemory } from './memory'
 import {
   emptyPage,
@@ -155,7 +155,7 @@ export async function readQuickly(
   const { policies, layouts, windows } = memory
   const { sql, parameters } = quickSelect(reader, plan)
   const snapshot = snapshotOf(await reader.rows(sql, parameters))
-  for (const lines of snapshot.items.values()) lines.sort(newestFirst)
+  for (const [group, { mode }] of snapshot.heads) snapshot.items.get(group)?.sort(orderOf(mode))
   const set = await policies.current(reader, epochsOf(snapshot))
   for (const head of snapshot.heads.values()) layouts.learn(head, set.settingsOf(head.group, head.own))
   if (windows !== null) learn(windows, plan, snapshot)

@@ -7,10 +7,11 @@
  * if they show other settings in force, it runs again by those. Takes no lock.
  */
 import type { Reader, Statement } from '../../database/engine'
+import { MAX_CAPACITY } from '../../fields/rules'
 import type { Recent, Settings } from '../../shared/group-types'
 import type { Runnable } from '../runners'
 import { areShownWhole, isQuick, isSame, type Layouts, mayBeTooLarge } from './layouts'
-import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, itemOfLine, newestFirst, type Snapshot, snapshotOf } from './lines'
+import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, itemOfLine, orderOf, type Snapshot, snapshotOf } from './lines'
 import type { GroupMemory } from './memory'
 import { emptyPage, pageFrom, type ReadRequest } from './page'
 import type { PolicyCache, PolicySet } from './policies'
@@ -42,7 +43,7 @@ async function readRecent(
   return readThoroughly(reader, policies, layouts, requests)
 }
 
-/** By group, the settings to read it by; null for those that it is laid out by. */
+/** By group, the settings to read it by; null for those that it is laid out by, unless its mode is `top`. */
 export type SettingsToReadBy = ReadonlyMap<string, Settings | null>
 
 async function readThoroughly(
@@ -52,7 +53,7 @@ async function readThoroughly(
   requests: readonly ReadRequest[],
 ): Promise<(Recent | null)[]> {
   const distinct = [...new Map(requests.map((request) => [request.group, request])).values()]
-  const readBy = new Map(distinct.map(({ group }) => [group, layouts.of(group)?.settings ?? null]))
+  const readBy = new Map(distinct.map(({ group }) => [group, layouts.of(group)?.sorting ?? null]))
   // Ends when no process has changed the settings since the statement before.
   for (;;) {
     const { sql, parameters } = thoroughSelect(reader, distinct, readBy)
@@ -63,7 +64,10 @@ async function readThoroughly(
     for (const head of snapshot.heads.values()) {
       const settings = set.settingsOf(head.group, head.own)
       layouts.learn(head, settings)
-      if (!isSame(readBy.get(head.group) ?? head, settings)) others.set(head.group, settings)
+      const by = readBy.get(head.group) ?? null
+      // The statement must know that a group is to be sorted by scores.
+      const isUnsorted = by === null && settings.mode === 'top'
+      if (isUnsorted || !isSame(by ?? head, settings)) others.set(head.group, settings)
     }
     if (others.size === 0) {
       const pages = new Map(distinct.map((request) => [request.group, pageOf(request, snapshot, set)]))
@@ -74,15 +78,16 @@ async function readThoroughly(
 }
 
 function pageOf(request: ReadRequest, { heads, items, found }: Snapshot, set: PolicySet): Recent | null {
-  const { group, limit, payloads, unlessTag } = request
+  const { group, limit, payloads, unlessTag, before } = request
   const head = heads.get(group)
   if (!head) return emptyPage(set, request)
+  const settings = set.settingsOf(group, head.own)
   const lines = items.get(group) ?? []
-  const page = lines.sort(newestFirst).slice(0, limit)
+  const page = lines.sort(orderOf(settings.mode)).slice(0, limit)
   const shown = page.map((line) => itemOfLine(line, payloads))
   const isMore = page.length < (found.get(group) ?? lines.length)
   const isCut = isMore && page.length < limit
-  return pageFrom(head, set.settingsOf(group, head.own), shown, { isMore, isCut, unlessTag })
+  return pageFrom(head, settings, shown, { isMore, isCut, unlessTag, before })
 }
 
 /**
@@ -117,30 +122,39 @@ export function thoroughSelect(
   }
 }
 
-/** The keys of the newest items that a page may show, and one more. */
+/** The keys of the first items that a page may show, and one more. Those of a `top` group have places for ids. */
 function newestKeys(facts: ReadFacts, request: ReadRequest, settings: Settings | null, page: number): Statement {
   const { engine, tables, now } = facts
   const { group, limit, before, exclude = [] } = request
   const key = engine.values([[group]])
   let parameters = key.parameters
-  let window = `SELECT ${page} AS page, i.group_key, i.slot, i.id FROM ${tables.groups} g JOIN `
-  if (settings?.mode === 'distinct') {
-    const newest = `ROW_NUMBER() OVER (PARTITION BY o.member ORDER BY o.id DESC) AS nth`
-    const columns = 'o.group_key, o.slot, o.id, o.member, o.created_at_ms'
+  const isTop = settings?.mode === 'top'
+  const place = isTop ? `${MAX_CAPACITY} - ROW_NUMBER() OVER (ORDER BY i.score DESC, i.id) AS id` : 'i.id'
+  let window = `SELECT ${page} AS page, i.group_key, i.slot, ${place} FROM ${tables.groups} g JOIN `
+  if (settings !== null && settings.mode !== 'history') {
+    const order = (table: string) => (isTop ? `${table}.score DESC, ${table}.id` : `${table}.id DESC`)
+    const nth = `ROW_NUMBER() OVER (PARTITION BY o.member ORDER BY ${order('o')}) AS nth`
+    const columns = `o.group_key, o.slot, o.id, o.member, o.created_at_ms${isTop ? ', o.score' : ''}`
+    const isKept = `${isTop ? ' AND o.score IS NOT NULL' : ''}${since('o', settings, now)}`
     window +=
-      `(SELECT * FROM (SELECT ${columns}, ${newest} FROM ${tables.items} o WHERE o.group_key = ${key.sql} AND ` +
-      `o.member IS NOT NULL) m WHERE m.nth = 1 ORDER BY m.id DESC LIMIT ${settings.capacity}) i`
+      `(SELECT * FROM (SELECT ${columns}, ${nth} FROM ${tables.items} o WHERE o.group_key = ${key.sql} AND ` +
+      `o.member IS NOT NULL${isKept}) m WHERE m.nth = 1 ORDER BY ${order('m')} LIMIT ${settings.capacity}) i`
     parameters = [...key.parameters, ...key.parameters]
   } else window += `${tables.items} i`
   window += ` ON i.group_key = g.group_key WHERE g.group_key = ${key.sql}`
   if (settings?.mode === 'history') window += ` AND i.id > g.last_id - ${settings.capacity}`
   if (settings === null) window += ` AND (g.ttl_seconds IS NULL OR i.created_at_ms > ${now} - g.ttl_seconds * 1000)`
-  else if (settings.ttlSeconds !== null) window += ` AND i.created_at_ms > ${now} - ${settings.ttlSeconds * 1000}`
-  if (before !== undefined) window += ` AND i.id < ${before}`
+  else if (settings.mode === 'history') window += since('i', settings, now)
+  if (before !== undefined && !isTop) window += ` AND i.id < ${before}`
   if (exclude.length > 0) {
     const members = engine.values([exclude])
     window += ` AND (i.member IS NULL OR i.member NOT IN ${members.sql})`
     parameters = [...parameters, ...members.parameters]
   }
-  return { sql: `${window} ORDER BY i.id DESC LIMIT ${limit + 1}`, parameters }
+  const end = isTop ? `i.score DESC, i.id LIMIT ${limit + 1} OFFSET ${before ?? 0}` : `i.id DESC LIMIT ${limit + 1}`
+  return { sql: `${window} ORDER BY ${end}`, parameters }
+}
+
+function since(table: string, { ttlSeconds }: Settings, now: string): string {
+  return ttlSeconds === null ? '' : ` AND ${table}.created_at_ms > ${now} - ${ttlSeconds * 1000}`
 }

@@ -13,6 +13,7 @@ import type { Form, PayloadAs } from '../../shared/types'
 import { alone, type Runnable, type Runner } from '../runners'
 import { warnOfOthers } from '../settings'
 import { APPENDS } from './append'
+import { changeScore } from './change-score'
 import * as check from './check'
 import { eraseMember } from './erasure'
 import * as groups from './groups'
@@ -25,7 +26,7 @@ import type { ReadRequest } from './page'
 import { policiesOn } from './policy-settings'
 import { QUICK_READS } from './quick-read'
 import { LONG_READS } from './read'
-import { type Appended, appendedItemOf } from './rows'
+import { type Appended, appendedItemOf, itemOf } from './rows'
 
 export class RecentRepository implements Recent.Groups {
   readonly #session: Session
@@ -127,6 +128,17 @@ export class RecentRepository implements Recent.Groups {
     const { policies } = this.#memory
     const found = await this.#session.read((reader) => readItem(reader, policies, group, id, options))
     return found as Recent.Item<Payload> | null
+  }
+
+  async changeScore<Payload = unknown>(
+    group: string,
+    member: string,
+    by: number,
+    options: Recent.PayloadOptions = {},
+  ): Promise<Recent.Item<Payload> | null> {
+    check.checkScoreChange(group, member, by, options)
+    const row = await this.#write([group], (tx) => changeScore(tx, this.#memory.policies, group, member, by))
+    return row && (itemOf(row, options.payloads) as Recent.Item<Payload>)
   }
 
   async clear(group: string): Promise<{ deleted: number }> {

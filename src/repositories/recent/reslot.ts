@@ -53,7 +53,9 @@ export async function applySettings(
   const timesChange = head.ttlSeconds !== ttlSeconds || head.forgetEmptySeconds !== forgetEmptySeconds
   if (!layoutChanges && !timesChange) return
   const occupants = await occupantsOf(tx, head.group)
-  const alive = keepers(occupants, settings, head.lastId).filter((occupant) => !expired(occupant, was, nowMs))
+  const isAlive = (occupant: Occupant) =>
+    !expired(occupant, was, nowMs) && !(settings.mode === 'top' && expired(occupant, settings, nowMs))
+  const alive = keepers(occupants.filter(isAlive), settings, head.lastId)
   const kept = new Set(alive.map(({ slot }) => slot))
   const dropped = occupants.filter(({ slot }) => !kept.has(slot)).map(({ slot }) => slot)
   await deleteSlots(tx, head.group, dropped)

@@ -6,6 +6,8 @@
 
 import { MAX_ID } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'
+import type { NewItem } from '../../shared/group-types'
+import { keptIn } from './kept'
 import type { Head, ItemRow, Occupant } from './rows'
 import { expired, slotOf } from './window'
 
@@ -16,43 +18,42 @@ export interface NewItemRow {
   payload: string | null
   occurredAtMs: number | null
   eventId: string | null
+  score: number | null
+  keep: NewItem['keep'] | null
+}
+
+export function exhausted(group: string): RecentnError {
+  const message = `Group ${JSON.stringify(group)} has given out its last id, ${MAX_ID}`
+  return new RecentnError('sequence_exhausted', message)
 }
 
 export class Ring {
-  /** `history`: all rows in their order. `distinct`: none. */
+  /** `history`: all rows in their order. Otherwise none. */
   readonly #appended: ItemRow[] = []
-  /** `distinct`: the last row of each slot. */
+  /** `distinct` and `top`: the last row of each slot. */
   readonly #bySlot: Map<number, ItemRow> | null
   /** The items with an event id; null until there is one. */
   #events: Map<string, Occupant> | null = null
-  /** `distinct`: the members' items, oldest first. */
-  readonly #members: Map<string, Occupant> | null
-  readonly #free: number[] = []
+  readonly #kept: ReturnType<typeof keptIn>
   /** `history` only: the slot of the next id. */
   #nextSlot: number
 
-  /** `occupants`: in `distinct` mode all of them, in `history` mode those with an event id that may come again. */
+  /** `occupants`: all of them, but in `history` mode those with an event id that may come again. */
   constructor(
     readonly head: Head,
     occupants: readonly Occupant[],
     readonly nowMs: number,
   ) {
     this.#nextSlot = slotOf(head.lastId + 1n, head.capacity)
-    this.#members = head.mode === 'distinct' ? new Map() : null
-    this.#bySlot = head.mode === 'distinct' ? new Map() : null
-    if (occupants.length > 0) this.#know(occupants)
-    if (this.#members === null) return
-    const taken = new Set(occupants.map(({ slot }) => slot))
-    for (let slot = head.capacity - 1; slot >= 0 && this.#members.size < head.capacity; slot--) {
-      if (!taken.has(slot)) this.#free.push(slot)
-    }
+    this.#kept = keptIn(head, occupants, nowMs)
+    this.#bySlot = this.#kept && new Map()
+    if (occupants.length > 0) this.#knowEvents(occupants)
   }
 
-  #know(occupants: readonly Occupant[]): void {
-    const oldestFirst = [...occupants].sort((a, b) => (a.id < b.id ? -1 : 1))
-    for (const occupant of oldestFirst) {
-      if (occupant.eventId !== null) this.#knowEvent(occupant.eventId, occupant)
-      if (occupant.member !== null) this.#members?.set(occupant.member, occupant)
+  #knowEvents(occupants: readonly Occupant[]): void {
+    const withEvents = occupants.filter(({ eventId }) => eventId !== null)
+    for (const occupant of withEvents.sort((a, b) => (a.id < b.id ? -1 : 1))) {
+      this.#knowEvent(occupant.eventId as string, occupant)
     }
   }
 
@@ -73,44 +74,30 @@ export class Ring {
   withEvent(eventId: string): Occupant | null {
     const occupant = this.#events?.get(eventId)
     if (!occupant || expired(occupant, this.head, this.nowMs)) return null
-    if (this.#members !== null) {
-      return this.#members.get(occupant.member as string)?.id === occupant.id ? occupant : null
+    if (this.#kept !== null) {
+      return this.#kept.members.get(occupant.member as string)?.id === occupant.id ? occupant : null
     }
     return occupant.id > this.head.lastId - BigInt(this.head.capacity) ? occupant : null
   }
 
-  /** Gives the item the next id and its slot. Throws `sequence_exhausted` after the last BIGINT. */
-  append({ group, member, payload, occurredAtMs, eventId }: NewItemRow): ItemRow {
-    const { head, nowMs } = this
-    if (head.lastId >= MAX_ID) {
-      throw new RecentnError(
-        'sequence_exhausted',
-        `Group ${JSON.stringify(group)} has given out its last id, ${MAX_ID}`,
-      )
-    }
-    const id = head.lastId + 1n
-    head.lastId = id
-    const slot = this.#members === null ? this.#nextSlot : this.#slotFor(this.#members, member as string)
-    this.#nextSlot = this.#nextSlot + 1 === head.capacity ? 0 : this.#nextSlot + 1
-    const row: ItemRow = { group, slot, id, member, eventId, createdAtMs: nowMs, payload, occurredAtMs }
-    if (this.#bySlot === null) this.#appended.push(row)
-    else this.#bySlot.set(slot, row)
-    this.#members?.set(member as string, row)
-    if (eventId !== null) this.#knowEvent(eventId, row)
-    return row
+  /** The item that an append of this one is answered with, because it is not kept beside it; null where it is appended. */
+  standing(item: NewItemRow): Occupant | null {
+    return this.#kept === null ? null : this.#kept.standing(item)
   }
 
-  /** `distinct`: the slot that the member has; if it has none, a free one, or that of the member seen longest ago. */
-  #slotFor(members: Map<string, Occupant>, member: string): number {
-    const own = members.get(member)
-    if (own) {
-      members.delete(member) // set again at the end, where the newest are
-      return own.slot
-    }
-    const free = this.#free.pop()
-    if (free !== undefined) return free
-    const [oldest, occupant] = members.entries().next().value as [string, Occupant]
-    members.delete(oldest)
-    return occupant.slot
+  /** Gives the item the next id and its slot. Throws `sequence_exhausted` after the last BIGINT. */
+  append({ group, member, payload, occurredAtMs, eventId, score }: NewItemRow): ItemRow {
+    const { head, nowMs } = this
+    if (head.lastId >= MAX_ID) throw exhausted(group)
+    const id = head.lastId + 1n
+    head.lastId = id
+    const slot = this.#kept === null ? this.#nextSlot : this.#kept.slotFor(member as string)
+    this.#nextSlot = this.#nextSlot + 1 === head.capacity ? 0 : this.#nextSlot + 1
+    const row: ItemRow = { group, slot, id, member, eventId, score, createdAtMs: nowMs, payload, occurredAtMs }
+    if (this.#bySlot === null) this.#appended.push(row)
+    else this.#bySlot.set(slot, row)
+    this.#kept?.put(row)
+    if (eventId !== null) this.#knowEvent(eventId, row)
+    return row
   }
 }

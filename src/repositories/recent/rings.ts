@@ -1,12 +1,12 @@
 /**
- * The rings of a batch: they know of each group the items that its appends need: in `distinct` mode the whole window, in
- * `history` mode the items with the event ids of the batch. Windows that are remembered, and still are the group's, are not
+ * The rings of a batch: they know of each group the items that its appends need: in `history` mode those with the event
+ * ids of the batch, otherwise the whole window. Windows that are remembered, and still are the group's, are not
  * read. The caller holds the heads' locks.
  */
 import { placeholders, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import type { BatchHeads } from './batch-heads'
-import { BARE_ITEM_LINE, occupantOfLine, snapshotOf } from './lines'
+import { BARE_ITEM_LINE, occupantOfLine, orderOf, snapshotOf } from './lines'
 import { type NewItemRow, Ring } from './ring'
 import { type Head, type Occupant, occupantColumns, occupantOf } from './rows'
 import { isSameState, type Window, type Windows } from './windows'
@@ -34,7 +34,7 @@ export function windowsOf(windows: Windows, { heads, stale }: BatchHeads, touche
 export function remember(windows: Windows, known: ReadonlyMap<string, Window>, rings: ReadonlyMap<string, Ring>): void {
   for (const [group, window] of known) {
     const ring = rings.get(group) as Ring
-    if (ring.isChanged) windows.wrote(group, window, [...ring.writes])
+    if (ring.isChanged) windows.wrote(group, window, [...ring.writes], orderOf(ring.head.mode))
   }
 }
 
@@ -47,8 +47,8 @@ export async function ringsFor(
   known: Map<string, Window> | null,
 ): Promise<Map<string, Ring>> {
   const occupants = new Map<string, Occupant[]>()
-  const distinct = [...touched].filter((group) => heads.get(group)?.mode === 'distinct')
-  const wholes = distinct.filter((group) => known?.get(group)?.isWhole !== true)
+  const keeping = [...touched].filter((group) => heads.get(group)?.mode !== 'history')
+  const wholes = keeping.filter((group) => known?.get(group)?.isWhole !== true)
   for (const some of chunksOf(wholes, MAX_KEYS)) {
     const { items } = snapshotOf(await tx.rows(selectWindowsSql(tx, some.length), some))
     for (const group of some) {
@@ -58,7 +58,7 @@ export async function ringsFor(
       if (!stale.has(group)) known?.set(group, { incarnation, version, lines, isWhole: true, hasPayloads: false })
     }
   }
-  for (const group of distinct) {
+  for (const group of keeping) {
     const window = known?.get(group)
     if (window && !occupants.has(group)) occupants.set(group, window.lines.map(occupantOfLine))
   }

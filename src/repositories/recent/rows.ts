@@ -6,11 +6,12 @@
  * column many times faster than thirteen, and a text is exact whatever the driver's options make of a BIGINT. The
  * separator is a control character, which no name may contain. An empty field is NULL: no name is empty.
  */
-import type { Engine, Parameter, Reader, Row } from '../../database/engine'
+import type { Engine, Parameter, Reader, Row, Tx } from '../../database/engine'
 import { APPENDED_ITEM, ITEM } from '../../fields/answers-groups'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from '../../shared/group-types'
 import { JsonText } from '../../shared/json'
 import { jsonBytes } from '../../shared/json-faults'
+import { scoreOf } from './score'
 
 /** The facts that a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
@@ -18,7 +19,7 @@ export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
 /** An item as an append leaves it. */
 export interface Appended {
   row: ItemRow
-  /** False when an item with this event id was there. */
+  /** False for an item because of which another one was not appended. */
   appended: boolean
 }
 
@@ -48,6 +49,7 @@ export interface Occupant {
   id: bigint
   member: string | null
   eventId: string | null
+  score: number | null
   createdAtMs: number
 }
 
@@ -140,7 +142,8 @@ export function headValues({ own, ...head }: Head): Parameter[] {
 
 /** SQL: an occupant in table `i`. */
 export function occupantColumns(engine: Engine): string {
-  return `i.slot AS slot, ${engine.bigint('i.id')} AS id, i.member AS member, i.event_id AS event_id, i.created_at_ms AS created_at_ms`
+  const numbers = `i.slot AS slot, ${engine.bigint('i.id')} AS id, ${engine.bigint('i.score')} AS score`
+  return `${numbers}, i.member AS member, i.event_id AS event_id, i.created_at_ms AS created_at_ms`
 }
 
 /** SQL: an item in table `i`; without its payload if `hasPayload` is false. */
@@ -154,6 +157,7 @@ export function occupantOf(row: Row): Occupant {
     id: BigInt(row.id as string),
     member: row.member as string | null,
     eventId: row.event_id as string | null,
+    score: row.score === null ? null : scoreOf(BigInt(row.score as string)),
     createdAtMs: Number(row.created_at_ms),
   }
 }
@@ -163,16 +167,23 @@ export function itemRowOf(group: string, row: Row): ItemRow {
   return { ...occupantOf(row), group, payload: row.payload as string | null, occurredAtMs }
 }
 
+/** The item of a group whose head is locked. */
+export async function itemAt(tx: Tx, group: string, key: 'slot' | 'id', value: Parameter): Promise<ItemRow> {
+  const where = `WHERE i.group_key = ? AND i.${key} = ?${tx.engine.forUpdate}`
+  const [row] = await tx.rows(`SELECT ${itemColumns(tx.engine)} FROM ${tx.tables.items} i ${where}`, [group, value])
+  return itemRowOf(group, row as Row)
+}
+
 /** The item as callers see it. */
 export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {
   return ITEM.make(shown(row, payloads, false))
 }
 
 function shown(row: ItemRow, payloads: PayloadForm, appended: boolean): AppendedItem {
-  const { group, id, slot, member, eventId } = row
+  const { group, id, slot, member, score, eventId } = row
   const payload = payloadOf(row, payloads)
   const createdAt = new Date(row.createdAtMs)
-  return { group, id, slot, member, payload, occurredAt: occurredAtOf(row), eventId, createdAt, appended }
+  return { group, id, slot, member, score, payload, occurredAt: occurredAtOf(row), eventId, createdAt, appended }
 }
 
 function payloadOf({ payload }: ItemRow, payloads: PayloadForm): unknown {
@@ -184,7 +195,7 @@ function occurredAtOf({ occurredAtMs }: ItemRow): Date | null {
 }
 
 /** The bytes that an item takes as JSON beside its names and its payload: the names of its fields, numbers and times. */
-export const FRAME_BYTES = 200
+export const FRAME_BYTES = 240
 
 /** About how many bytes the item takes as JSON. */
 export function itemBytes({ group, member, eventId, payload }: ItemRow): number {

@@ -7,7 +7,7 @@
 import type { Reader, Session, Statement } from '../../database/engine'
 import type { Settings } from '../../shared/group-types'
 import { chunksOf } from '../chunks'
-import { createdAtOf, epochsOf, type ItemLine, memberOf, PLACE_LINE, type Snapshot, snapshotOf } from './lines'
+import { epochsOf, type ItemLine, occupantOfLine, PLACE_LINE, type Snapshot, snapshotOf } from './lines'
 import type { PolicyCache } from './policies'
 import { headText, type ItemRow, itemColumns, itemRowOf, type ReadFacts } from './rows'
 import { visible } from './window'
@@ -111,12 +111,6 @@ async function watchedHeads(
 }
 
 function placesIn({ settings, lastId, nowMs }: WatchedHead, lines: readonly ItemLine[]): ItemPlace[] {
-  const occupants = lines.map((line) => ({
-    id: BigInt(line.id),
-    slot: line.slot,
-    createdAtMs: createdAtOf(line),
-    member: memberOf(line),
-    eventId: null,
-  }))
-  return visible(occupants, settings, lastId, nowMs).reverse()
+  const shown = visible(lines.map(occupantOfLine), settings, lastId, nowMs)
+  return settings.mode === 'top' ? shown.sort((a, b) => (a.id < b.id ? -1 : 1)) : shown.reverse()
 }

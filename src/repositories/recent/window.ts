@@ -5,10 +5,12 @@
 
 import type { Settings } from '../../shared/group-types'
 import type { Occupant } from './rows'
+import { byRank } from './score'
 
 /**
- * The occupants that `settings` show, newest first. `history`: those with the last `capacity` ids. `distinct`: the newest
- * of each member, of the `capacity` members seen last; items without a member are not shown. Then expired ones are left out.
+ * The occupants that `settings` show, in the order of pages. `history`: those with the last `capacity` ids. `distinct`: the newest
+ * of each member, of the `capacity` members seen last; items without a member are not shown. `top`: the one with the highest
+ * score of each member, and the `capacity` best of these. Expired ones are left out first, and take no place.
  */
 export function visible<T extends Occupant>(
   occupants: readonly T[],
@@ -16,18 +18,21 @@ export function visible<T extends Occupant>(
   lastId: bigint,
   nowMs: number,
 ): T[] {
-  return keepers(occupants, settings, lastId).filter((occupant) => !expired(occupant, settings, nowMs))
+  const alive = occupants.filter((occupant) => !expired(occupant, settings, nowMs))
+  return keepers(alive, settings, lastId)
 }
 
 /** The same, whether expired or not: the items that a change of capacity or mode keeps. */
 export function keepers<T extends Occupant>(occupants: readonly T[], settings: Settings, lastId: bigint): T[] {
-  const newestFirst = [...occupants].sort((a, b) => (a.id < b.id ? 1 : -1))
+  const isTop = settings.mode === 'top'
+  const sorted = [...occupants].sort(isTop ? byRank : (a, b) => (a.id < b.id ? 1 : -1))
   if (settings.mode === 'history') {
     const firstId = firstIdOf(settings, lastId)
-    return newestFirst.filter(({ id }) => id >= firstId)
+    return sorted.filter(({ id }) => id >= firstId)
   }
   const members = new Set<string>()
-  return newestFirst.filter(({ member }) => {
+  return sorted.filter(({ member, score }) => {
+    if (isTop && score === null) return false
     if (member === null || members.has(member) || members.size === settings.capacity) return false
     members.add(member)
     return true

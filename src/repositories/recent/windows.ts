@@ -6,14 +6,14 @@
  * Each change of a group's items raises the version under the head's lock, so with the same incarnation and version the
  * items in the database are those of the window. Only what is committed is remembered.
  */
-import { type ItemLine, lineOf, newestFirst } from './lines'
+import { type ItemLine, lineOf } from './lines'
 import type { Head, ItemRow } from './rows'
 
 /** The state of a group: its rows are the same as long as both numbers are. */
 type State = Pick<Head, 'incarnation' | 'version'>
 
 export interface Window extends State {
-  /** The newest items of the group, the newest first: all of its rows if `isWhole`. */
+  /** The first items of the group, in the order of its mode: all of its rows if `isWhole`. */
   lines: readonly ItemLine[]
   isWhole: boolean
   hasPayloads: boolean
@@ -67,10 +67,10 @@ export class Windows {
   }
 
   /** A transaction that has locked the head in the state of `was` has committed these rows, and nothing else, as the next version. */
-  wrote(group: string, was: Window, rows: readonly ItemRow[]): void {
+  wrote(group: string, was: Window, rows: readonly ItemRow[], order: (a: ItemLine, b: ItemLine) => number): void {
     const slots = new Set(rows.map(({ slot }) => slot))
     const kept = was.lines.filter(({ slot }) => !slots.has(slot))
-    const lines = [...rows.map(lineOf), ...kept].sort(newestFirst)
+    const lines = [...rows.map(lineOf), ...kept].sort(order)
     if (!was.isWhole) lines.length = Math.min(lines.length, was.lines.length)
     this.#set(group, { ...was, version: was.version + 1n, lines })
   }

@@ -3,15 +3,15 @@
  * gets when it is read again. No SQL, no timers.
  *
  * Invariant: a listener that keeps the newest `capacity` of its items (in `history` only ids above the newest less
- * `capacity`, in `distinct` one of each member), without those that were removed, has all items of the window up to its
+ * `capacity`, in `distinct` and `top` one of each member), without those that were removed, has all items of the window up to its
  * position. So items that newer ones push out of a full window are not reported as removed; all others that leave it are,
- * before the new items.
+ * before the new items. Items that leave a full `top` window are all reported: better ones do not push out the oldest.
  */
 import type { ItemRow } from '../../repositories/recent/rows'
 import type { ItemPlace, WatchedHead, WatchedWindow } from '../../repositories/recent/watch'
 import type { GroupListener } from './group-listener'
 
-/** `distinct`: up to this many missing ids are reported one by one; with more the listener gets a reset. */
+/** `distinct` and `top`: up to this many missing ids are reported one by one; with more the listener gets a reset. */
 const MAX_MISSING = 100
 
 /** Items for some listeners, oldest first, as far as they are still there when they are read. */
@@ -139,9 +139,9 @@ export class WatchedGroup {
     else if (!this.#isOfPage(listener)) tellMissing(listener, missingUpTo(after, window, true), window)
   }
 
-  /** Nearly all ids that a `distinct` window lacks had left it before this listener's caller read its page. */
+  /** Nearly all ids that a `distinct` or `top` window lacks had left it before this listener's caller read its page. */
   #isOfPage(listener: GroupListener): boolean {
-    return this.#seen?.settings.mode === 'distinct' && this.#back.has(listener) && !listener.resumes
+    return this.#seen?.settings.mode !== 'history' && this.#back.has(listener) && !listener.resumes
   }
 }
 
@@ -179,7 +179,7 @@ function tellRemoved(listener: GroupListener, ids: Iterable<bigint>, window: Wat
 
 /** Whether a listener that keeps the newest `capacity` items has dropped this one, which is not in the window. */
 function isPushedOut(id: bigint, { places, settings }: WatchedWindow): boolean {
-  return places.length === settings.capacity && id < (places[0] as ItemPlace).id
+  return settings.mode !== 'top' && places.length === settings.capacity && id < (places[0] as ItemPlace).id
 }
 
 function tellMissing(listener: GroupListener, missing: bigint[] | null, window: WatchedWindow): void {
@@ -196,15 +196,15 @@ function hasLost(after: bigint, window: WatchedWindow): boolean {
 
 /**
  * The ids that a listener with all items up to `after` may still have, though they are not in the window. If it gets all
- * items of the window (`getsAll`), without those that these push out. Null after a loss, and in `distinct` where there are
- * many.
+ * items of the window (`getsAll`), without those that these push out. Null after a loss, and where there are many but in
+ * `history`.
  */
 function missingUpTo(after: bigint, window: WatchedWindow, getsAll: boolean): bigint[] | null {
   if (hasLost(after, window)) return null
   const { places, settings } = window
   const capacity = BigInt(settings.capacity)
   const isHistory = settings.mode === 'history'
-  // In `distinct` the last `capacity` members may have had any ids.
+  // In the others the last `capacity` members may have had any ids.
   const first = isHistory && after >= capacity ? after - capacity + 1n : 0n
   const there = new Set(places.map(({ id }) => id))
   const missing: bigint[] = []

@@ -33,6 +33,7 @@ import { describeRollouts } from './rollouts'
 import { describeSettings } from './settings'
 import { describeTags } from './tags'
 import { describeThoroughReads } from './thorough-reads'
+import { describeTop } from './top'
 import { describeWindows } from './windows'
 import { describeWoken } from './woken'
 
@@ -61,6 +62,7 @@ export function describeRing(engine: EngineName): void {
   describeSettings(context)
   describeReplacing(context)
   describeDistinct(context)
+  describeTop(context)
   describePolicies(context)
   describeLosses(context)
   describeMembers(context)

@@ -164,7 +164,7 @@ export function describeJson(context: Context): void {
       const group = context.unique()
       const item = await groups().append(group, { payload: new JsonText('{"a":1}'), member: 'm' })
       expect(item).toStrictEqual({
-        ...{ group, id: 0n, slot: 0, member: 'm', payload: { a: 1 }, occurredAt: null, eventId: null },
+        ...{ group, id: 0n, slot: 0, member: 'm', score: null, payload: { a: 1 }, occurredAt: null, eventId: null },
         ...{ createdAt: expect.any(Date), appended: true },
       })
       const page = await groups().recent(group)

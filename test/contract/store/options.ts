@@ -27,6 +27,7 @@ function groupCalls({ groups }: Pick<Transaction, 'groups'>): Calls<Transaction[
     recent: [(options) => groups.recent('g', options)],
     recentIfChanged: [(options) => groups.recentIfChanged('g', 'tag', options)],
     recentMany: [(options) => groups.recentMany(['g'], options)],
+    changeScore: [(options) => groups.changeScore('g', 'm', 1, options)],
     clear: NONE,
     item: [(options) => groups.item('g', 0n, options)],
     remove: NONE,

@@ -14,6 +14,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   appendItem: (side) => ({ path: `/v1/groups/${side}g/items`, json: {}, at: ['group'] }),
   recentItems: (side) => ({ path: `/v1/groups/${side}g/items`, at: ['group'] }),
   clearGroup: (side) => ({ path: `/v1/groups/${side}cleared/items`, at: ['group'] }),
+  changeScore: (side) => ({ path: `/v1/groups/${side}top/scores`, json: { member: 'm', by: 1 }, at: ['group'] }),
   getItem: (side) => ({ path: `/v1/groups/${side}kept/items/0`, at: ['group'] }),
   removeItem: (side) => ({ path: `/v1/groups/${side}g/items/1`, at: ['group'] }),
   appendItems: (side) => ({
