@@ -3,7 +3,8 @@
  * compared. An entry that must not exist gets a row of version 0 before, which no other transaction ever sees: a row that is
  * there can be locked, and one that is not there could be inserted by two.
  *
- * Lock order: as a put of the same entries, after the feed's row.
+ * Lock order: the feed's row, the entries that must not exist by key, then the others by key. Two such puts of several entries may
+ * deadlock, and one of them runs again.
  */
 import { compareNames, type Parameter, placeholders, type Tx } from '../../database/engine'
 import { RecentnError } from '../../shared/errors'

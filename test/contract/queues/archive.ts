@@ -1,3 +1,4 @@
+import type { WholeMessage } from '../../../src/shared/queue-types'
 import { openedOf } from '../../support/opened'
 import type { Context } from '../context'
 import { bodiesOf, handlesOf, queueTools } from './tools'
@@ -33,13 +34,14 @@ export function describeQueueArchives(context: Context): void {
       pass(10)
       const begin = Date.now() + context.clock.offsetMs
       await queues().ack(queue, message.receiptHandle)
-      const archived = await queues().message(queue, id)
+      const { failures, ...archived } = (await queues().message(queue, id)) as WholeMessage
+      expect(failures).toMatchObject([{ receiveCount: 1, error: 'at first' }])
       expect(archived).toMatchObject({
         ...{ id, state: 'archived', body: { a: 'x' }, receiveCount: 2, maxReceives: 5, sentAt: message.sentAt },
         ...{ lastError: 'at first', messageGroup: 'g', priority: 4 },
         lastReceivedAt: new Date(message.visibleAt.getTime() - 30_000),
       })
-      expect(Math.abs((archived?.archivedAt?.getTime() ?? 0) - begin)).toBeLessThan(5_000)
+      expect(Math.abs((archived.archivedAt?.getTime() ?? 0) - begin)).toBeLessThan(5_000)
       expect((await queues().peek(queue, { state: 'archived' })).messages).toEqual([archived])
       for (const call of ['receive', 'cycle'] as const) {
         pass(1000)
