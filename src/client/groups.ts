@@ -118,7 +118,7 @@ export class GroupCalls
 
   /** One item; null if the window of the group has none with this id. */
   item<Payload = unknown>(group: string, id: bigint, options?: CallOptions): Promise<Item<Payload> | null> {
-    const found = this.#transport.valueOrNull(operations.getItem, { path: { group, id } }, 'item_not_found', options)
+    const found = this.#transport.valueOrNull(operations.getItem, { group, id }, 'item_not_found', options)
     return found as Promise<Item<Payload> | null>
   }
 
@@ -129,7 +129,7 @@ export class GroupCalls
 
   /** Removes one item; false if the window has no item with this id. */
   remove(group: string, id: bigint, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.removeItem, { path: { group, id } }, 'item_not_found', options)
+    return this.#transport.wasThere(operations.removeItem, { group, id }, 'item_not_found', options)
   }
 
   /** A page of the items of one member in all groups, newest first. */

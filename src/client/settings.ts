@@ -38,8 +38,8 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
   }
 
   /** An operation on one: its method, as the document has it. */
-  #at(method: string): Operation<object> {
-    return `${method} /v1/${this.#kind.many}/{name}` as Operation<object>
+  #at(method: string): Operation<object, { path: { name: string }; body?: object }> {
+    return `${method} /v1/${this.#kind.many}/{name}` as Operation<object, { path: { name: string }; body?: object }>
   }
 
   /** Sends settings; with `ifTag` to those only that have this tag, which a call that arrived twice would find changed. */
@@ -52,7 +52,7 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
   ) {
     const headers = ifTag === undefined ? condition : { 'If-Match': `"${encodeURI(ifTag)}"` }
     const repeat = ifTag === undefined ? 'safe' : 'once'
-    return this.#transport.call(this.#at(method), { path: { name }, body, headers } as Headed, { repeat, ...call })
+    return this.#transport.call(this.#at(method), { path: { name }, body, headers }, { repeat, ...call })
   }
 
   async #put(...given: [name: string, settings: object, options?: SettingsOptions, condition?: Headed['headers']]) {
@@ -62,7 +62,7 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
 
   /** The settings, and for a queue its counts; null if it does not exist. */
   get(name: string, options?: CallOptions): ReturnType<Calls['get']> {
-    const found = this.#transport.valueOrNull(this.#at('GET'), at(name), this.#kind.absent, options)
+    const found = this.#transport.valueOrNull(this.#at('GET'), { name }, this.#kind.absent, options)
     return found as ReturnType<Calls['get']>
   }
 
@@ -92,7 +92,7 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
 
   /** Drops it, with all in it; false if there was none. Throws `queue_in_use`. */
   drop(name: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(this.#at('DELETE'), at(name), this.#kind.absent, options)
+    return this.#transport.wasThere(this.#at('DELETE'), { name }, this.#kind.absent, options)
   }
 
   /** A page, by name. */
@@ -108,8 +108,6 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
     return everyOf((page) => this.list(page) as never, this.#kind.many, options)
   }
 }
-
-const at = (name: string) => ({ path: { name } }) as Headed
 
 const POLICIES: SettingsNames = { many: 'policies', absent: 'policy_not_found' }
 

@@ -88,19 +88,18 @@ export class Transport {
     repeat?: Repeat,
   ): Promise<Answer> {
     const [sent, call] = parted(operation, options)
-    const parts: object = { path, ...sent }
-    return this.value(operation, parts as Parts & Headed, { repeat, ...call })
+    return this.value(operation, { path, ...sent } as object as Parts & Headed, { repeat, ...call })
   }
 
   /** Null in place of the error `absent`, which says that there is no such thing. */
   async valueOrNull<Answer, Parts>(
     operation: Operation<Answer, Parts>,
-    parts: NoInfer<Parts> & Headed,
+    path: Parts extends { path: infer Path } ? Path : null,
     absent: ErrorCode,
-    conduct?: Conduct,
+    options?: CallOptions,
   ): Promise<Answer | null> {
     try {
-      return await this.value(operation, parts, conduct)
+      return await this.value(operation, { path } as object as Parts & Headed, options)
     } catch (error) {
       if ((error as RecentnError | undefined)?.code === absent) return null
       throw error
@@ -108,13 +107,13 @@ export class Transport {
   }
 
   /** True if it is done, false in place of the error `absent`. */
-  async wasThere<Answer, Parts>(
-    operation: Operation<Answer, Parts>,
-    parts: NoInfer<Parts> & Headed,
+  async wasThere<Parts>(
+    operation: Operation<unknown, Parts>,
+    path: Parts extends { path: infer Path } ? Path : null,
     absent: ErrorCode,
-    conduct?: Conduct,
+    options?: CallOptions,
   ): Promise<boolean> {
-    return (await this.valueOrNull(operation, parts, absent, conduct)) !== null
+    return (await this.valueOrNull(operation, path, absent, options)) !== null
   }
 
   /** Returns the error that an attempt met; throws the reason of the caller's signal. */
