@@ -46,6 +46,7 @@ export const sendMessages = 'POST /v1/queues/{queue}/messages' as Operation<Answ
 export const peekMessages = 'GET /v1/queues/{queue}/messages' as Operation<Answers['MessagePage'], { path: Path<'queue'>; query: Query<'state' | 'bodies' | 'error' | 'from' | 'limit' | 'after'> }>
 export const getMessage = 'GET /v1/queues/{queue}/messages/{id}' as Operation<Answers['PeekedMessage'], { path: Path<'queue' | 'id'> }>
 export const deleteMessage = 'DELETE /v1/queues/{queue}/messages/{id}' as Operation<undefined, { path: Path<'queue' | 'id'> }>
+export const cancelMessage = 'DELETE /v1/queues/{queue}/keys/{key}' as Operation<undefined, { path: Path<'queue' | 'key'> }>
 export const receiveMessages = 'POST /v1/queues/{queue}/receive' as Operation<Answers['Received'], { path: Path<'queue'>; body: Bodies['Receive'] }>
 export const cycleMessages = 'POST /v1/queues/{queue}/cycle' as Operation<Answers['Received'], { path: Path<'queue'>; body: Bodies['Cycle'] }>
 export const ackMessages = 'POST /v1/queues/{queue}/ack' as Operation<Answers['AckedReceipts'], { path: Path<'queue'>; body: Bodies['Ack'] }>

@@ -169,6 +169,11 @@ export class QueueCalls
     return this.#transport.wasThere(operations.deleteMessage, { queue, id }, 'message_not_found', options)
   }
 
+  /** Removes the message that waits with the key; false if there was none. */
+  cancel(queue: string, key: string, options?: CallOptions): Promise<boolean> {
+    return this.#transport.wasThere(operations.cancelMessage, { path: { queue, key } }, 'message_not_found', options)
+  }
+
   /** The errors that the queue's dead messages died of, and the dead letters in it. */
   errors(queue: string, options?: Pick<DeadFilter, 'from'> & CallOptions): Promise<DeadErrors> {
     return this.#transport.asked(operations.listErrors, { queue }, options)

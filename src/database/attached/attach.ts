@@ -5,6 +5,7 @@ import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from 
 import { seeTransactions } from '../inside'
 import { asNode, CLUSTER_VARIABLES } from '../mysql/cluster'
 import { commonEngine, mariadbEngine, mysqlEngine } from '../mysql/mysql-engine'
+import { requireOneSession } from '../mysql/one-session'
 import { ownPoolOf } from '../mysql/own-pool'
 import { requireSettings } from '../mysql/session-settings'
 import { SkipLockedCheck } from '../mysql/skip-locked'
@@ -132,6 +133,7 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
   try {
     await requireSettings(connection).catch(refused)
     const asking = { query: (sql: string) => connection.rows(sql, []) }
+    await requireOneSession(asking.query).catch(refused)
     const engine = await recognise(user, asking)
     const [row] = await asked(user, asking, 'SELECT @@SESSION.innodb_lock_wait_timeout AS seconds')
     // A wait for a lock should end by itself: a statement that is cut off then may still take effect.

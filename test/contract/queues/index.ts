@@ -16,6 +16,7 @@ import { describeFullQueues } from './full'
 import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
 import { describeQueuesInTheWay } from './in-the-way'
+import { describeQueueKeys } from './keys'
 import { describeQueueLetters } from './letters'
 import { describeMessageAttributes } from './message-attributes'
 import { describeQueuesMidway } from './midway'
@@ -59,6 +60,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueCycles(context)
   describeQueueFairness(context)
   describeGroupConcurrency(context)
+  describeQueueKeys(context)
   describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)

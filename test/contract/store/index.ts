@@ -24,6 +24,7 @@ import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
 import { describeLocation } from './location'
 import { describeLongTransactions } from './long-transactions'
+import { describeMultiplexed } from './multiplexed'
 import { describeNames } from './names'
 import { describeNamesFound } from './names-found'
 import { describeNaming } from './naming'
@@ -74,6 +75,7 @@ export function describeStore(engine: EngineName): void {
   describeOptions(context)
   describeSchema(context)
   describeLongTransactions(context)
+  describeMultiplexed(context)
   describeNames(context)
   describeNamesFound(context)
   describeNaming(context)
