@@ -171,7 +171,7 @@ export class QueueCalls
 
   /** Removes the message that waits with the key; false if there was none. */
   cancel(queue: string, key: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.cancelMessage, { path: { queue, key } }, 'message_not_found', options)
+    return this.#transport.wasThere(operations.cancelMessage, { queue, key }, 'message_not_found', options)
   }
 
   /** The errors that the queue's dead messages died of, and the dead letters in it. */
