@@ -54,14 +54,13 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
 
   /** The entry; null if there is none, or a tombstone. */
   get<Value = unknown>(feed: string, key: string, options?: CallOptions): Promise<Entry<Value> | null> {
-    const found = this.#transport.valueOrNull(operations.getEntry, { path: { feed, key } }, 'entry_not_found', options)
+    const found = this.#transport.valueOrNull(operations.getEntry, { feed, key }, 'entry_not_found', options)
     return found as Promise<Entry<Value> | null>
   }
 
   /** Leaves a tombstone, which consumers see; null if there was no entry. */
   delete(feed: string, key: string, options?: IfVersion & CallOptions): Promise<WrittenEntry<null> | null> {
-    const parts = { path: { feed, key } }
-    const tombstone = this.#transport.valueOrNull(operations.deleteEntry, parts, 'entry_not_found', options)
+    const tombstone = this.#transport.valueOrNull(operations.deleteEntry, { feed, key }, 'entry_not_found', options)
     return tombstone as Promise<WrittenEntry<null> | null>
   }
 
@@ -97,18 +96,17 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
 
   /** Removes the cursor; false if there was none. */
   dropCursor(feed: string, consumer: string, options?: CallOptions): Promise<boolean> {
-    const parts = { path: { feed, consumer } }
-    return this.#transport.wasThere(operations.dropCursor, parts, 'consumer_not_found', options)
+    return this.#transport.wasThere(operations.dropCursor, { feed, consumer }, 'consumer_not_found', options)
   }
 
   /** Null for a feed that does not exist. */
   status(feed: string, options?: CallOptions): Promise<FeedStatus | null> {
-    return this.#transport.valueOrNull(operations.getFeedStatus, { path: { feed } }, 'feed_not_found', options)
+    return this.#transport.valueOrNull(operations.getFeedStatus, { feed }, 'feed_not_found', options)
   }
 
   /** Deletes the feed with its entries and consumers; false if there was none. */
   drop(feed: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.dropFeed, { path: { feed } }, 'feed_not_found', options)
+    return this.#transport.wasThere(operations.dropFeed, { feed }, 'feed_not_found', options)
   }
 
   /** A page of feeds, by name. */

@@ -17,7 +17,7 @@ import type { Headed } from './format'
 import * as operations from './operations'
 import type { AppendedPlace, UntaggedRecent } from './schemas'
 import { SettingsCalls, type SettingsNames } from './settings'
-import { type CallOptions, everyOf, parted, type Transport } from './transport'
+import { type CallOptions, everyOf, orNull, parted, type Transport } from './transport'
 
 type ParsedForm = Exclude<PayloadForm, 'text'>
 
@@ -118,7 +118,7 @@ export class GroupCalls
 
   /** One item; null if the window of the group has none with this id. */
   item<Payload = unknown>(group: string, id: bigint, options?: CallOptions): Promise<Item<Payload> | null> {
-    const found = this.#transport.valueOrNull(operations.getItem, { path: { group, id } }, 'item_not_found', options)
+    const found = this.#transport.valueOrNull(operations.getItem, { group, id }, 'item_not_found', options)
     return found as Promise<Item<Payload> | null>
   }
 
@@ -132,12 +132,8 @@ export class GroupCalls
     by: number,
     options?: CallOptions,
   ): Promise<Item<Payload> | null> {
-    return this.#transport.valueOrNull(
-      operations.changeScore,
-      { path: { group }, body: { member, by } },
-      'item_not_found',
-      options,
-    ) as Promise<Item<Payload> | null>
+    const changed = this.#transport.asked(operations.changeScore, { group }, { member, by, ...options })
+    return orNull(changed, 'item_not_found') as Promise<Item<Payload> | null>
   }
 
   /** Removes all items. The next item gets the next id, as if they were still there. */
@@ -147,7 +143,7 @@ export class GroupCalls
 
   /** Removes one item; false if the window has no item with this id. */
   remove(group: string, id: bigint, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.removeItem, { path: { group, id } }, 'item_not_found', options)
+    return this.#transport.wasThere(operations.removeItem, { group, id }, 'item_not_found', options)
   }
 
   /** A page of the items of one member in all groups, newest first. */

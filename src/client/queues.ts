@@ -161,23 +161,18 @@ export class QueueCalls
 
   /** One message in any state; null if the queue has none with this id. Throws `queue_not_found`. */
   message<Body = unknown>(queue: string, id: bigint, options?: CallOptions): Promise<WholeMessage<Body> | null> {
-    const found = this.#transport.valueOrNull(
-      operations.getMessage,
-      { path: { queue, id } },
-      'message_not_found',
-      options,
-    )
+    const found = this.#transport.valueOrNull(operations.getMessage, { queue, id }, 'message_not_found', options)
     return found as Promise<WholeMessage<Body> | null>
   }
 
   /** Removes one message in any state, without archiving it; false if there was none. */
   remove(queue: string, id: bigint, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.deleteMessage, { path: { queue, id } }, 'message_not_found', options)
+    return this.#transport.wasThere(operations.deleteMessage, { queue, id }, 'message_not_found', options)
   }
 
   /** Removes the message that waits with the key; false if there was none. */
   cancel(queue: string, key: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.cancelMessage, { path: { queue, key } }, 'message_not_found', options)
+    return this.#transport.wasThere(operations.cancelMessage, { queue, key }, 'message_not_found', options)
   }
 
   /** The errors that the queue's dead messages died of, and the dead letters in it. */

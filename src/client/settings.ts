@@ -38,13 +38,13 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
   }
 
   /** An operation on one: its method, as the document has it. */
-  #at(method: string): Operation<object> {
-    return `${method} /v1/${this.#kind.many}/{name}` as Operation<object>
+  #at(method: string): Operation<object, { path: { name: string }; body?: object }> {
+    return `${method} /v1/${this.#kind.many}/{name}` as Operation<object, { path: { name: string }; body?: object }>
   }
 
   /** Sends settings; with `ifTag` to those only that have this tag. */
   #send(method: string, name: string, body: object, options?: SettingsOptions, headers?: Headed['headers']) {
-    return this.#transport.call(this.#at(method), { path: { name }, body, headers } as Headed, options)
+    return this.#transport.call(this.#at(method), { path: { name }, body, headers }, options)
   }
 
   async #put(...given: [name: string, settings: object, options?: SettingsOptions, condition?: Headed['headers']]) {
@@ -54,7 +54,7 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
 
   /** The settings, and for a queue its counts; null if it does not exist. */
   get(name: string, options?: CallOptions): ReturnType<Calls['get']> {
-    const found = this.#transport.valueOrNull(this.#at('GET'), at(name), this.#kind.absent, options)
+    const found = this.#transport.valueOrNull(this.#at('GET'), { name }, this.#kind.absent, options)
     return found as ReturnType<Calls['get']>
   }
 
@@ -84,7 +84,7 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
 
   /** Drops it, with all in it; false if there was none. Throws `queue_in_use`. */
   drop(name: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(this.#at('DELETE'), at(name), this.#kind.absent, options)
+    return this.#transport.wasThere(this.#at('DELETE'), { name }, this.#kind.absent, options)
   }
 
   /** A page, by name. */
@@ -100,8 +100,6 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
     return everyOf((page) => this.list(page) as never, this.#kind.many, options)
   }
 }
-
-const at = (name: string) => ({ path: { name } }) as Headed
 
 const POLICIES: SettingsNames = { many: 'policies', absent: 'policy_not_found' }
 

@@ -106,31 +106,27 @@ export class Transport {
     repeat?: Repeat,
   ): Promise<Answer> {
     const [sent, call] = parted(operation, options)
-    const parts: object = { path, ...sent }
-    return this.value(operation, parts as Parts & Headed, { repeat, ...call })
+    return this.value(operation, { path, ...sent } as object as Parts & Headed, { repeat, ...call })
   }
 
   /** Null in place of the error `absent`, which says that there is no such thing. */
   valueOrNull<Answer, Parts>(
     operation: Operation<Answer, Parts>,
-    parts: NoInfer<Parts> & Headed,
+    path: Parts extends { path: infer Path } ? Path : null,
     absent: ErrorCode,
-    conduct?: Conduct,
+    options?: Conduct,
   ): Promise<Answer | null> {
-    return this.value(operation, parts, conduct).catch((error: RecentnError | undefined) => {
-      if (error?.code === absent) return null
-      throw error
-    })
+    return orNull(this.value(operation, { path } as object as Parts & Headed, options), absent)
   }
 
   /** True if it is done, false in place of the error `absent`. */
-  async wasThere<Answer, Parts>(
-    operation: Operation<Answer, Parts>,
-    parts: NoInfer<Parts> & Headed,
+  async wasThere<Parts>(
+    operation: Operation<unknown, Parts>,
+    path: Parts extends { path: infer Path } ? Path : null,
     absent: ErrorCode,
-    conduct?: Conduct,
+    options?: CallOptions,
   ): Promise<boolean> {
-    return (await this.valueOrNull(operation, parts, absent, conduct)) !== null
+    return (await this.valueOrNull(operation, path, absent, options)) !== null
   }
 
   /**
@@ -180,6 +176,14 @@ export function parted<Parts>(
   const { signal, timeoutSeconds, ...sent } = options
   const place = /^[GD]E/.test(operation) ? 'query' : 'body'
   return [{ [place]: sent } as Omit<Parts, 'path'>, { signal, timeoutSeconds, waitSeconds: options.waitSeconds }]
+}
+
+/** Null in place of the error `absent`, which says that there is no such thing. */
+export function orNull<Answer>(asked: Promise<Answer>, absent: ErrorCode): Promise<Answer | null> {
+  return asked.catch((error: RecentnError | undefined) => {
+    if (error?.code === absent) return null
+    throw error
+  })
 }
 
 /** All entries of a list, or items of a history, whose pages are requested as they are needed. */
