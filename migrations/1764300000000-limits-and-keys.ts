@@ -26,6 +26,21 @@ export function recentn1764300000000(prefix: string, name: string): new () => Mi
   }
 }
 
-export function limitTables(_types: Types): TableDefinition[] {
-  return []
+export function limitTables(types: Types): TableDefinition[] {
+  return [keyTable(types)]
+}
+
+/** The keys of messages that wait or are in flight. */
+function keyTable({ name, clustered }: Types): TableDefinition {
+  return {
+    name: 'queue_keys',
+    columns: {
+      queue_id: 'bigint NOT NULL',
+      message_key: `${name} NOT NULL`,
+      message_id: 'bigint NOT NULL',
+      ahead_id: 'bigint NOT NULL',
+    },
+    primaryKey: ['queue_id', 'message_key'],
+    suffix: clustered,
+  }
 }

@@ -38,8 +38,12 @@ export const BOUND_COLUMNS: AddedColumns = {
   queue_archive: { first_received_at_ms: 'bigint NOT NULL DEFAULT 0' },
 }
 
-/** What limits, keys, scores and rates need. */
-export const LIMIT_COLUMNS: AddedColumns = {}
+/** What limits, keys, scores and rates need. And the last failures of a message: bytes, so that no character set applies. */
+export const LIMIT_COLUMNS: AddedColumns = {
+  queues: { keyed: 'integer NOT NULL DEFAULT 0' },
+  queue_messages: { message_key: 'varchar(191) NULL', failures: 'blob NULL' },
+  queue_archive: { message_key: 'varchar(191) NULL', failures: 'blob NULL' },
+}
 
 /** All of them. */
 export function addedColumns(types: Types): AddedColumns {

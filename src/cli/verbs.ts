@@ -25,6 +25,7 @@ interface Flags extends PlaceFlags {
   yes?: boolean
   all?: boolean
   ifTag?: string
+  ifVersion?: string
   dryRun?: string
   [parameter: string]: unknown
 }
@@ -88,6 +89,8 @@ function addVerb(noun: Command, name: string, verb: Verb, kit: CommandKit): void
   if (hasPages(route)) command.addOption(new Option('--all', 'all pages').conflicts('limit'))
   if (takesTag(route, verb))
     command.option('--if-tag <tag>', 'change nothing if the settings have another tag; * is any')
+  if (route.hasVersion && route.method !== 'get')
+    command.option('--if-version <n>', 'write nothing if the entry has another version; 0: only if there is none')
   if (verb.asks) command.option('--yes', 'do not ask')
   addPlace(command, kit).action((...all: unknown[]) => {
     const [flags, texts] = [all.at(-2) as Flags, all.slice(0, -2)]
@@ -174,7 +177,7 @@ async function run(verb: Verb, route: Route, flags: Flags, members: readonly str
   }
 }
 
-function conditionsOf({ ensures }: Verb, { ifTag }: Flags): Record<string, string> {
+function conditionsOf({ ensures }: Verb, { ifVersion, ifTag = ifVersion }: Flags): Record<string, string> {
   if (ensures) return { 'if-none-match': '*' }
   if (ifTag === undefined) return {}
   return { 'if-match': ifTag === '*' ? '*' : `"${encodeURI(ifTag)}"` }

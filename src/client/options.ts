@@ -69,5 +69,5 @@ function baseFault(value: unknown): string | null {
     const isPlain = !username && !password && !/[?#]/.test(text)
     if (isPlain && /^https?:$/.test(protocol) && (!isPath || 'location' in globalThis)) return null
   } catch {}
-  return 'must be an http(s) URL, or in a page a path, without user and query'
+  return 'must be an http(s) URL, or a path, without user and query'
 }

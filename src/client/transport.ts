@@ -1,10 +1,12 @@
 /** Calls of operations: each attempt is a fetch within a time limit, and a call is attempted again where that is safe. */
 import type { ErrorCode } from '../shared/error-codes'
+import type { IfVersion } from '../shared/feed-types'
 import { invalidInput, RecentnError } from '../shared/recentn-error'
 import type { IfTag } from '../shared/types'
-import { answerOf, type Headed, type Operation, requestOf, type WireAnswer, type WireRequest } from './format'
+import { answerOf, decoded, type Headed, requestOf, type WireAnswer, type WireRequest } from './format'
 import type { ClientOptions } from './options'
 import { pause, type Repeat, retryDelay, type TimeLimit, timeLimit } from './retry'
+import type { Operation } from './schemas'
 
 export interface CallOptions {
   /** Ends the call, which then throws the signal's reason. A write may or may not have been done. */
@@ -23,19 +25,17 @@ export type WithCall<Options> = CallOptions & {
 
 export type SettingsOptions = IfTag & CallOptions
 
-export interface Conduct extends CallOptions {
-  /** `once` for a POST and `safe` for other methods, when left out. */
+export interface Conduct extends CallOptions, IfTag, IfVersion {
+  /** When left out `once` for a POST, and with a tag, which a call that arrived twice would find changed; otherwise `safe`. */
   repeat?: Repeat | undefined
   /** Added to the time that an attempt may take. */
   waitSeconds?: number | null | undefined
-  /** In place of the client's rule: waits, and resolves to whether the call is attempted again. Attempts count from 0. */
-  mayRetry?: ((error: RecentnError, attempt: number) => Promise<boolean>) | undefined
 }
 
 /** The options of a client, and what the dashboard needs beyond them. */
 export interface TransportOptions extends Omit<ClientOptions, 'key'> {
   key?: string | (() => string | undefined | Promise<string | undefined>) | undefined
-  /** Parses bodies and events. `JSON.parse`, the default, rounds numbers to doubles. */
+  /** Parses bodies and events, in place of `JSON.parse`, which rounds numbers to doubles, and `decoded`. */
   parse?: ((text: string) => unknown) | undefined
 }
 
@@ -47,7 +47,7 @@ export class Transport {
   constructor(private readonly options: TransportOptions) {
     this.#base = options.baseUrl.replace(/\/+$/, '')
     this.timeoutSeconds = options.timeoutSeconds ?? 30
-    this.parse = options.parse ?? JSON.parse
+    this.parse = options.parse ?? ((text) => decoded(JSON.parse(text)))
   }
 
   /** The answer of an operation. Throws `RecentnError`, and the reason of the caller's signal. */
@@ -57,16 +57,35 @@ export class Transport {
     conduct: Conduct = {},
   ): Promise<WireAnswer<Answer>> {
     const request = requestOf(operation, parts)
-    const { repeat = request.init.method === 'POST' ? 'once' : 'safe', signal } = conduct
-    const ownRule = async (error: RecentnError, attempt: number) => {
-      const delayMs = attempt < (this.options.retries ?? 3) ? retryDelay(error, repeat, attempt) : null
-      return delayMs !== null && pause(delayMs, signal).then(() => true)
-    }
-    const { mayRetry = ownRule } = conduct
+    const { headers, method } = request.init
+    const {
+      signal,
+      timeoutSeconds = this.timeoutSeconds,
+      waitSeconds,
+      ifTag,
+      ifVersion: tag = ifTag,
+      repeat = method === 'POST' || tag !== undefined ? 'once' : 'safe',
+    } = conduct
+    if (tag !== undefined) headers.set('If-Match', `"${encodeURI(tag as string)}"`)
     for (let attempt = 0; ; attempt++) {
-      const answer = await this.#attempt(request, conduct)
-      if (!(answer instanceof RecentnError)) return answer as WireAnswer<Answer>
-      if (!(await mayRetry(answer, attempt))) throw answer
+      signal?.throwIfAborted()
+      const limit = timeLimit(signal, (timeoutSeconds + (waitSeconds ?? 0)) * 1000)
+      try {
+        const response = await this.fetch(request, limit)
+        const text = await response.text().catch((error) => {
+          throw unreachable(error, limit)
+        })
+        return answerOf(response, text, this.parse) as WireAnswer<Answer>
+      } catch (error) {
+        signal?.throwIfAborted()
+        const mayRepeat = error instanceof RecentnError && attempt < (this.options.retries ?? 3)
+        const delayMs = mayRepeat ? retryDelay(error, repeat, attempt) : null
+        if (delayMs === null) throw error
+        limit.end()
+        await pause(delayMs, signal)
+      } finally {
+        limit.end()
+      }
     }
   }
 
@@ -79,19 +98,29 @@ export class Transport {
     return (await this.call(operation, parts, conduct)).value
   }
 
+  /** The answer to options of the library, which are those of the call besides. */
+  async asked<Answer, Parts>(
+    operation: Operation<Answer, Parts>,
+    path: Parts extends { path: infer Path } ? Path : null,
+    options: object = {},
+    repeat?: Repeat,
+  ): Promise<Answer> {
+    const [sent, call] = parted(operation, options)
+    const parts: object = { path, ...sent }
+    return this.value(operation, parts as Parts & Headed, { repeat, ...call })
+  }
+
   /** Null in place of the error `absent`, which says that there is no such thing. */
-  async valueOrNull<Answer, Parts>(
+  valueOrNull<Answer, Parts>(
     operation: Operation<Answer, Parts>,
     parts: NoInfer<Parts> & Headed,
     absent: ErrorCode,
     conduct?: Conduct,
   ): Promise<Answer | null> {
-    try {
-      return await this.value(operation, parts, conduct)
-    } catch (error) {
-      if ((error as RecentnError | undefined)?.code === absent) return null
+    return this.value(operation, parts, conduct).catch((error: RecentnError | undefined) => {
+      if (error?.code === absent) return null
       throw error
-    }
+    })
   }
 
   /** True if it is done, false in place of the error `absent`. */
@@ -102,26 +131,6 @@ export class Transport {
     conduct?: Conduct,
   ): Promise<boolean> {
     return (await this.valueOrNull(operation, parts, absent, conduct)) !== null
-  }
-
-  /** Returns the error that an attempt met; throws the reason of the caller's signal. */
-  async #attempt(request: WireRequest, conduct: Conduct): Promise<WireAnswer<unknown> | RecentnError> {
-    const { signal, timeoutSeconds = this.timeoutSeconds, waitSeconds } = conduct
-    signal?.throwIfAborted()
-    const limit = timeLimit(signal, (timeoutSeconds + (waitSeconds ?? 0)) * 1000)
-    try {
-      const response = await this.fetch(request, limit)
-      const text = await response.text().catch((error) => {
-        throw unreachable(error, limit)
-      })
-      return answerOf(response, text, request, this.parse)
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (error instanceof RecentnError) return error
-      throw error
-    } finally {
-      limit.end()
-    }
   }
 
   /**
@@ -160,12 +169,17 @@ export function unreachable(error: unknown, limit: TimeLimit): RecentnError {
   })
 }
 
-/** Separates what is sent from the options of the call, which may take as much longer as the server may wait. */
-export function parted<Options extends CallOptions & Pick<Conduct, 'waitSeconds'>>(
-  options: Options,
-): [Omit<Options, keyof CallOptions>, Conduct] {
+/**
+ * Separates what is sent from the options of the call, which may take as much longer as the server may wait. A GET and a
+ * DELETE have it in their query, all others in their body.
+ */
+export function parted<Parts>(
+  operation: Operation<unknown, Parts>,
+  options: CallOptions & Pick<Conduct, 'waitSeconds'>,
+): [Omit<Parts, 'path'>, Conduct] {
   const { signal, timeoutSeconds, ...sent } = options
-  return [sent, { signal, timeoutSeconds, waitSeconds: options.waitSeconds }]
+  const place = /^[GD]E/.test(operation) ? 'query' : 'body'
+  return [{ [place]: sent } as Omit<Parts, 'path'>, { signal, timeoutSeconds, waitSeconds: options.waitSeconds }]
 }
 
 /** All entries of a list, or items of a history, whose pages are requested as they are needed. */

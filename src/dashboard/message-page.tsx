@@ -1,19 +1,20 @@
 /** One message: its body, its attributes, its last error, and its times. */
 import { useRef } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { PeekedMessage, QueueStatus } from '../shared/queue-types'
+import type { PeekedMessage, QueueStatus, WholeMessage } from '../shared/queue-types'
 import { Act } from './action'
 import { link } from './address'
 import { ask } from './api'
 import { ReadOnlyNote } from './may'
-import { Ask, Badge, Fact, Loaded, LoadState, Name, NameLink, Num, PageHead, TimeFacts } from './parts'
+import { Ask, Badge, Fact, Loaded, LoadState, Name, NameLink, Num, PageHead, Table, TimeFacts } from './parts'
 import { usePolled } from './polled'
+import { Time } from './time'
 import { BodyAndAttributes } from './value'
 
 const EVERY_MS = 3000
 
 interface ShownMessage {
-  message: PeekedMessage
+  message: WholeMessage
   isDead: boolean
   isLetter: boolean
 }
@@ -90,8 +91,30 @@ function Details({ message, isDead, isLetter }: ShownMessage) {
           {lastError === null && <p class="panel empty">No error was given.</p>}
         </section>
       )}
+      {message.failures.length > 0 && <Failures of={message} />}
       <BodyAndAttributes of={message} />
     </>
+  )
+}
+
+function Failures({ of: { failures } }: { of: WholeMessage }) {
+  return (
+    <section aria-labelledby="failures">
+      <h2 id="failures">Failed attempts</h2>
+      <Table columns={{ Receive: 'number', Error: '', Failed: 'number' }}>
+        {failures.map(({ receiveCount, failedAt, error }) => (
+          <tr key={`${receiveCount} ${failedAt.getTime()}`}>
+            <td class="number">
+              <Num value={receiveCount} />
+            </td>
+            <td class="error">{error}</td>
+            <td class="number muted">
+              <Time at={failedAt} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </section>
   )
 }
 
@@ -121,6 +144,11 @@ function Facts({ message, isLetter }: { message: PeekedMessage; isLetter: boolea
         )}
       </Fact>
       <Fact term="Priority">{String(message.priority)}</Fact>
+      {message.key !== null && (
+        <Fact term="Key">
+          <Name>{message.key}</Name>
+        </Fact>
+      )}
       {message.messageGroup !== null && (
         <Fact term="Message group">
           <Name>{message.messageGroup}</Name>

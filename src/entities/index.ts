@@ -4,7 +4,7 @@ import { FeedEntry, FeedTombstone } from './feed-entry'
 import { Poll, PollClaim } from './poll'
 import { QueueDrop, WorkQueue } from './queue'
 import { QueueArchive, QueueMessage } from './queue-message'
-import { QueueCursor, QueueDedup, QueueFlow, QueueMessageGroup } from './queue-places'
+import { QueueCursor, QueueDedup, QueueFlow, QueueKey, QueueMessageGroup } from './queue-places'
 import { QueueSchedule } from './queue-schedule'
 import { RecentGroup } from './recent-group'
 import { RecentItem } from './recent-item'
@@ -39,6 +39,7 @@ export const entities = [
   QueueDedup,
   QueueDrop,
   QueueFlow,
+  QueueKey,
   QueueMessage,
   QueueMessageGroup,
   QueueSchedule,

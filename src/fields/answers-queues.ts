@@ -7,6 +7,7 @@ import type {
   FailedReceipt,
   Message,
   MessageCounts,
+  MessageFailure,
   MessagePage,
   Nacked,
   PeekedMessage,
@@ -14,6 +15,7 @@ import type {
   QueuePage,
   QueueStatus,
   Sent,
+  WholeMessage,
 } from '../shared/queue-types'
 import {
   type AnswerOf,
@@ -99,7 +101,10 @@ export const PROMOTED: AnswerOf<{ promoted: number }> = answer('Promoted', { pro
 
 export const SENT: AnswerOf<Sent> = answer('Sent', {
   id: id('1042'),
-  sent: truth(true, 'False: a message with this `dedupId` was sent before; `id` is that of that message.'),
+  sent: truth(
+    true,
+    'False: a message with this `dedupId` was sent before, or one with this `key` waits; `id` is that of that message.',
+  ),
 })
 export const SENT_MANY: AnswerOf<{ messages: Sent[] }> = answer('SentMany', {
   messages: list(SENT, [SENT.example, { ...SENT.example, id: '1043' }]),
@@ -165,7 +170,7 @@ export const EXTENDED_RECEIPTS: AnswerOf<Extended> = answer('ExtendedReceipts', 
   failed: { ...noneFailed, example: [failed.example] },
 })
 
-export const PEEKED_MESSAGE: AnswerOf<PeekedMessage> = answer('PeekedMessage', {
+const peeked = {
   id: id('1042'),
   state: of(oneOf(MESSAGE_STATES), 'in-flight'),
   body,
@@ -175,12 +180,23 @@ export const PEEKED_MESSAGE: AnswerOf<PeekedMessage> = answer('PeekedMessage', {
   visibleAt: time(CLAIMED_UNTIL, 'When the message becomes, or became, visible again.'),
   lastReceivedAt: orNull(time(RECEIVED_AT)),
   archivedAt: orNull(time()),
+  key: orNull(name('index-7')),
   deadLetterFrom: shown(
     null,
     'The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the ' +
       'message is archived.',
   ),
   ...life,
+}
+export const PEEKED_MESSAGE: AnswerOf<PeekedMessage> = answer('PeekedMessage', peeked)
+const failure: AnswerOf<MessageFailure> = answer('', {
+  receiveCount: count(1, 'Which receive it was, counted from 1 again after a redrive.'),
+  failedAt: time(RECEIVED_AT),
+  error: text('503 for order 4711', 'The error of the `nack`, cut to 300 characters or less.'),
+})
+export const WHOLE_MESSAGE: AnswerOf<WholeMessage> = answer('WholeMessage', {
+  ...peeked,
+  failures: list(failure, [], 'The last 10 attempts that failed, the newest first.'),
 })
 const neverReceived = { state: 'ready', receiveCount: 0, firstReceivedAt: null, lastReceivedAt: null }
 export const MESSAGE_PAGE: AnswerOf<MessagePage> = answer('MessagePage', {

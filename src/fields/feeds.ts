@@ -1,7 +1,7 @@
 /** The arguments of feeds. */
 import { exactlyOne, list, optional, required, rulesOf, type Schema } from './field'
 import { waitSeconds } from './queues'
-import { digits, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE } from './rules'
+import { digits, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE, whole } from './rules'
 
 export const DEFAULT_TOMBSTONE_SECONDS = 604_800
 
@@ -30,7 +30,11 @@ export const CURSOR_SCHEMA: Schema = {
   description: 'How far a consumer is: "0" is the beginning. Opaque; it may be greater than any sync id.',
 }
 
-export const newEntry = { key: required(NAME), value: required(VALUE) }
+export const VERSION = whole(0, Number.MAX_SAFE_INTEGER)
+export const ifVersionOption = { ifVersion: optional(VERSION) }
+export const IF_VERSION_RULES = rulesOf(ifVersionOption)
+
+export const newEntry = { key: required(NAME), value: required(VALUE), ...ifVersionOption }
 export const NEW_ENTRY_RULES = rulesOf(newEntry)
 
 export const KEYS = list(NAME, MAX_BATCH)

@@ -6,6 +6,7 @@ import { type Fault, FaultList, type FaultSink, invalidInput, RecentnError } fro
 import type { Store } from '../store/types'
 import { allowanceOf, type Guard, whileGranted } from './access'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './input/body'
+import { hasTag, ifTagOf, isEnsuring, onlyTag, type RequestHead } from './input/conditions'
 import { pathReader, queryReader } from './input/parameters'
 import { traceOf } from './metrics/traffic'
 import type { NameBound, NameBounds } from './name-bounds'
@@ -131,9 +132,6 @@ function aboutOf(route: Route, { input, refusal }: ReadInput): readonly Subject[
   return ofBody ? [...about, ...ofBody] : about
 }
 
-/** The path parameters, the target and the headers of a request. */
-type RequestHead = Pick<Request, 'params' | 'url' | 'headers'>
-
 /** An input, and why the request is refused if it is not valid. */
 interface ReadInput {
   /** `within` is set later. */
@@ -167,7 +165,7 @@ export function inputReader(route: Route) {
     else if (route.body) faults.push({ pointer: '', detail: 'a JSON body is required' })
     const lastEventId = route.streams ? lastEventIdOf(request, faults) : undefined
     const knownTag = onlyTag(request.headers['if-none-match'])
-    const ifTag = route.hasSettings && !isRead ? ifTagOf(route, request, faults) : undefined
+    const ifTag = (route.hasSettings || route.hasVersion) && !isRead ? ifTagOf(route, request, faults) : undefined
     const refusal = faults.length > 0 ? invalidInput(faults) : null
     const conditions = { knownTag, ifTag, isEnsuring: isEnsuring(route, request), lastEventId }
     return { input: { path, query, body: read, ...conditions, within: null, allowance: undefined }, refusal }
@@ -185,7 +183,7 @@ function lastEventIdOf({ headers }: RequestHead, faults: FaultSink): bigint | un
 
 /** Renames the arguments in the store's faults to the parameters and the body that they came from. */
 function inTermsOfTheRequest(error: RecentnError, route: Route): RecentnError {
-  if (error.code !== 'invalid_input') return error
+  if (error.faults.length === 0) return error
   const { pathParameters, queryParameters, body } = route
   const faults = error.faults.map(({ pointer, parameter, detail }): Fault => {
     if (pointer === undefined) return { parameter, detail }
@@ -193,7 +191,7 @@ function inTermsOfTheRequest(error: RecentnError, route: Route): RecentnError {
     if (Object.hasOwn(pathParameters, name) || Object.hasOwn(queryParameters, name)) return { parameter: name, detail }
     return { pointer: `${body?.at ?? ''}${pointer}`, detail }
   })
-  return invalidInput(faults)
+  return error.code === 'invalid_input' ? invalidInput(faults) : new RecentnError(error.code, error.message, { faults })
 }
 
 function send(
@@ -220,39 +218,4 @@ function send(
   headers['Content-Length'] = Buffer.byteLength(content)
   response.writeHead(status, headers)
   deliver(response, content, stallMs)
-}
-
-const ONLY_TAG = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/
-
-/** The tag of a header that names exactly one, which is the usual case. */
-function onlyTag(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : ONLY_TAG.exec(header)?.[1]
-}
-
-function isEnsuring({ hasSettings, method }: Route, { headers }: RequestHead): boolean {
-  return hasSettings === true && method === 'put' && headers['if-none-match']?.trim() === '*'
-}
-
-/** The tag in `If-Match`. A proxy that compresses makes tags weak, and the tag of settings is the same for each encoding. */
-function ifTagOf(route: Route, request: RequestHead, faults: FaultSink): string | undefined {
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
-  if (ifNoneMatch !== undefined && !(isEnsuring(route, request) && ifMatch === undefined)) {
-    const detail = 'must be *, of a PUT without If-Match'
-    faults.push({ parameter: 'If-None-Match', detail })
-  }
-  const tag = ifMatch?.trim() === '*' ? '*' : onlyTag(ifMatch)
-  if (ifMatch !== undefined && tag === undefined) {
-    faults.push({ parameter: 'If-Match', detail: 'must be * or one tag in quotes' })
-  }
-  return tag
-}
-
-const ENTITY_TAG = /(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g
-
-/** The weak comparison that RFC 9110 requires for `If-None-Match`. */
-function hasTag(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false
-  if (header.trim() === '*') return true
-  for (const [, given] of header.matchAll(ENTITY_TAG)) if (given === tag) return true
-  return false
 }

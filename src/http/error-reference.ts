@@ -38,7 +38,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   message_not_found: {
     means:
-      'The queue has no message with this id: the message was acknowledged or removed, or was moved to a dead-letter queue.',
+      'The queue has no message with this id (it was acknowledged, removed, or moved to a dead-letter queue), or none waits with this key.',
     fix: 'Treat the message as gone, or look for it in the dead-letter queue.',
   },
   stale_receipt: {
@@ -56,6 +56,12 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   schedule_not_found: {
     means: 'No schedule has this name, or it sends to a queue that the key may not see.',
     fix: 'List the schedules. An app creates its schedules when it starts.',
+  },
+  version_changed: {
+    means:
+      'The request named the version of an entry (`ifVersion`, in REST `If-Match`), and the entry has another one, or is not ' +
+      'there. Or the entry was to be new, and is there. Nothing was written. For many entries `errors` names each.',
+    fix: 'Read the entry again, apply the change to what it has now, and put that with its version.',
   },
   settings_changed: {
     means:

@@ -57,6 +57,8 @@ export interface Operation {
   conditional?: boolean
   /** Answers have the tag of settings as their `ETag`. `If-Match` applies to a write, and `If-None-Match: *` to a PUT. */
   hasSettings?: boolean
+  /** Answers have the version of an entry as their `ETag`. `If-Match` applies to a write, and `If-None-Match: *` to a PUT. */
+  hasVersion?: boolean
 }
 
 /** How a JSON body is read, with all its faults, and how it is documented. */

@@ -30,6 +30,7 @@ export const ERRORS = {
   dead_letter_cycle: { status: 400, title: 'The dead-letter queues would form a cycle' },
   feed_not_found: { status: 404, title: 'There is no such feed' },
   entry_not_found: { status: 404, title: 'The feed has no such entry' },
+  version_changed: { status: 412, title: 'The entry has changed since it was read' },
   consumer_not_found: { status: 404, title: 'The feed has no such consumer' },
   cursor_expired: { status: 410, title: 'Changes after the cursor are no longer known: start over at 0' },
   unauthorized: { status: 401, title: 'Credentials are missing or not valid' },

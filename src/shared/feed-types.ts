@@ -24,7 +24,16 @@ export interface WrittenEntry<Value = unknown> extends Entry<Value> {
   updatedAt: Date
 }
 
-export interface NewEntry<Value = unknown> {
+/** For a write that counts only if no other write came first. */
+export interface IfVersion {
+  /**
+   * The `version` of the entry as the caller has read it; 0: there is no entry. If it has another one now, nothing is written,
+   * and the call throws `version_changed`.
+   */
+  ifVersion?: number | undefined
+}
+
+export interface NewEntry<Value = unknown> extends IfVersion {
   key: string
   /** Any JSON value of at most 256 KiB as text, or a `JsonText`. */
   value: Value | JsonText
@@ -129,6 +138,7 @@ export interface Feeds {
     feed: string,
     key: string,
     value: Given & AsJson<Given>,
+    options?: IfVersion,
   ): Promise<WrittenEntry<Value>>
   /** Writes 1 to 1,000 entries, all or nothing. If a key is given twice, its last value is stored. */
   putMany<Value = unknown>(feed: string, entries: readonly NewEntry<NoInfer<Value>>[]): Promise<{ entries: PutEntry[] }>
@@ -139,7 +149,7 @@ export interface Feeds {
     options?: ValueOptions<Asked>,
   ): Promise<Entry<As<Value, Asked>> | null>
   /** Replaces the entry by a tombstone, which consumers read as a deletion. Resolves to null when there was no entry. */
-  delete(feed: string, key: string): Promise<WrittenEntry<null> | null>
+  delete(feed: string, key: string, options?: IfVersion): Promise<WrittenEntry<null> | null>
   /** Publishes entries and tombstones again, unchanged. With a prefix in batches, each in its own transaction. */
   republish(feed: string, selection: RepublishSelection): Promise<{ republished: number }>
   /**

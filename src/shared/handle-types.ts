@@ -79,9 +79,11 @@ export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []
   message<Asked extends FormOf<Call> = 'value'>(
     id: bigint,
     options?: Formed<Queue.BodyOptions<Asked>, Call>,
-  ): Promise<Queue.PeekedMessage<As<In, Asked>> | null>
+  ): Promise<Queue.WholeMessage<As<In, Asked>> | null>
   /** Removes one message, in whatever state, without archiving it; false when there was none. */
   remove(id: bigint, ...call: Call): Promise<boolean>
+  /** Removes the message that waits with the key; false when there was none. */
+  cancel(key: string, ...call: Call): Promise<boolean>
   /** Sends dead messages back to the queues that they came from. */
   redrive(options?: Queue.RedriveOptions & Also<Call>): Promise<{ moved: number }>
   /** Has the delayed ones of 1 to 1,000 messages handed out now. */
@@ -159,7 +161,7 @@ export interface FeedHandle<In = unknown, Out = In, Call extends unknown[] = []>
   put<Given extends In | JsonText>(
     key: string,
     value: Given & AsJson<Given>,
-    ...call: Call
+    options?: Feed.IfVersion & Also<Call>,
   ): Promise<Feed.WrittenEntry<In>>
   /** Writes 1 to 1,000 entries, all or nothing. If a key is given twice, its last value is stored. */
   putMany(entries: readonly Feed.NewEntry<In>[], ...call: Call): Promise<{ entries: Feed.PutEntry[] }>
@@ -169,7 +171,7 @@ export interface FeedHandle<In = unknown, Out = In, Call extends unknown[] = []>
     options?: Formed<Feed.ValueOptions<Asked>, Call>,
   ): Promise<Feed.Entry<As<Out, Asked>> | null>
   /** Replaces the entry by a tombstone, which consumers read as a deletion; null when there was none. */
-  delete(key: string, ...call: Call): Promise<Feed.WrittenEntry<null> | null>
+  delete(key: string, options?: Feed.IfVersion & Also<Call>): Promise<Feed.WrittenEntry<null> | null>
   /** Publishes entries and tombstones again, unchanged. */
   republish(selection: Feed.RepublishSelection, ...call: Call): Promise<{ republished: number }>
   /** The changes after a cursor. Throws `cursor_expired` when a tombstone after it has been removed. */

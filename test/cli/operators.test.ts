@@ -129,6 +129,18 @@ describe('for people', () => {
   })
 })
 
+test('an entry is written only if it has the version that was read', async () => {
+  const put = (on: typeof onServer, version: string) =>
+    on('feeds', 'put', 'exact', 'once', '1', '--if-version', version)
+  expect((await put(onServer, '0')).stdout).toMatch(/^version +1$/m)
+  for (const on of [onServer, onDatabase]) {
+    expect(await put(on, '0')).toMatchObject({ code: 1, stderr: 'recentn: The entry "once" has version 1\n' })
+    expect((await put(on, 'one')).code).toBe(1)
+  }
+  expect((await put(onDatabase, '1')).stdout).toMatch(/^version +2$/m)
+  expect((await onServer('feeds', 'delete', 'exact', 'once', '--if-version', '2')).stdout).toMatch(/^deleted +true$/m)
+})
+
 test('pause and resume, each seen by the other way', async () => {
   const paused = await onServer('queues', 'pause', 'mail')
   expect(paused).toMatchObject({ code: 0, stdout: expect.stringMatching(/^paused +true$/m), stderr: '' })
@@ -176,6 +188,19 @@ test('send sends a message, once with a dedup id', async () => {
   })
   const refused = await onDatabase('queues', 'send', 'sent', 'ann')
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('must be JSON') })
+})
+
+test('send with a key leaves one waiting, and cancel removes it', async () => {
+  await withStore(({ queues }) => queues.put('keyed'))
+  const { stdout } = await onServer('queues', 'send', 'keyed', '1', '--key', 'k', '--json')
+  const replaced = ['queues', 'send', 'keyed', '2', '--key', 'k', '--on-key', 'replace', '--json']
+  expect(JSON.parse((await onDatabase(...replaced)).stdout)).toEqual({ ...JSON.parse(stdout), sent: false })
+  expect(await onDatabase('queues', 'message', 'keyed', JSON.parse(stdout).id)).toMatchObject({
+    stdout: expect.stringMatching(/\nbody +2\n[^]*\nkey +k\n/),
+  })
+  expect(await onServer('queues', 'cancel', 'keyed', 'k')).toMatchObject({ code: 0, stdout: 'Done.\n' })
+  expect(await onDatabase('queues', 'cancel', 'keyed', 'k')).toMatchObject({ code: 3 })
+  await withStore(({ queues }) => queues.drop('keyed'))
 })
 
 test('a schedule is listed, and dropped once', async () => {

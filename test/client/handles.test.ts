@@ -60,3 +60,23 @@ test('the steps have every call of a handle', () => {
     expect([...new Set(steps.map(([call]) => call))].sort()).toEqual(calls.split(' ').sort())
   }
 })
+
+test('an entry is written if it has the version that was read', async () => {
+  const app = createApp(await memoryStore({ publish: false }), { allowAnonymous: false })
+  const client = createClient({ baseUrl: await serving(app, messagesOf(app)) })
+  const users = client.feed<{ visits: number }>('visits')
+  const changed = { code: 'version_changed', status: 412 }
+  expect(await users.put('fred', { visits: 1 }, { ifVersion: 0 })).toMatchObject({ version: 1 })
+  await expect(users.put('fred', { visits: 2 }, { ifVersion: 0 })).rejects.toMatchObject(changed)
+  expect(await users.put('fred', { visits: 2 }, { ifVersion: 1, timeoutSeconds: 9 })).toMatchObject({ version: 2 })
+  await expect(users.delete('fred', { ifVersion: 1 })).rejects.toMatchObject(changed)
+  const two = [
+    { key: 'fred', value: { visits: 3 }, ifVersion: 1 },
+    { key: 'jim', value: { visits: 1 }, ifVersion: 0 },
+  ]
+  const faults = [{ pointer: '/entries/0/ifVersion', detail: 'has version 2' }]
+  await expect(users.putMany(two)).rejects.toMatchObject({ ...changed, faults })
+  expect(await users.get('jim')).toBeNull()
+  expect(await users.delete('fred', { ifVersion: 2 })).toMatchObject({ version: 3, deleted: true })
+  await expect(users.put('fred', { visits: 4 }, { ifVersion: -1 })).rejects.toMatchObject({ code: 'invalid_input' })
+})

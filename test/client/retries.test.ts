@@ -74,6 +74,10 @@ describe.each(unclear)('%s', (_, deed, code) => {
     ['release', () => client.queues.nackMany(queue, ['none'])],
     ['redrive', () => client.queues.redrive(queue)],
     ['purge', () => client.queues.purge(queue)],
+    // If it arrived, the second try would find what the first one has done.
+    ['a put with a version', (name) => client.feeds.put(name, 'k', 1, { ifVersion: 0 })],
+    ['putMany with a version', (name) => client.feeds.putMany(name, [{ key: 'k', value: 1, ifVersion: 0 }])],
+    ['update with a tag', () => client.queues.update(queue, {}, { ifTag: '*' })],
   ])('%s is not made again', async (__, call) => {
     const group = fresh()
     flaky.will(deed, deed)

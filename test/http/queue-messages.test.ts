@@ -157,7 +157,9 @@ describe('GET …/messages', () => {
       ])
       const { id } = JSON.parse(page.text).messages[0]
       const one = await server.get(`${path}/messages/${id}`)
-      expect([one.status, one.json]).toEqual([200, JSON.parse(page.text).messages[0]])
+      const failed = { receiveCount: 1, failedAt: TIME, error: 'it failed' }
+      const failures = state === 'dead' ? [failed] : []
+      expect([one.status, one.json]).toEqual([200, { ...JSON.parse(page.text).messages[0], failures }])
       if (['archived', 'dead', 'in-flight'].includes(state)) expect(sent).toContain(id)
     }
     expect((await server.get(`${path}/messages`)).json).toMatchObject({ messages: [{ state: 'ready' }] })

@@ -1,5 +1,5 @@
 /** The bodies of the routes of feeds. */
-import { CURSOR, KEYS, selectionFaults } from '../../fields/feeds'
+import { CURSOR, KEYS, selectionFaults, VERSION } from '../../fields/feeds'
 import { Judged, list } from '../../fields/field'
 import { defaulted, flag, MAX_BATCH, NAME, PREFIX, VALUE } from '../../fields/rules'
 import type { JsonText } from '../../shared/json'
@@ -14,6 +14,9 @@ export class NewValueDto extends Judged {
 export class NewEntryDto extends Judged {
   @Required(NAME) key!: string
   @Required(VALUE) value!: JsonText
+
+  @Optional(VERSION, 'The version that the entry must have, as it was read; 0: there must be none.')
+  ifVersion?: number
 }
 
 @Component('NewEntries')

@@ -48,6 +48,8 @@ function operationObject(route: Route): Json {
     ...(route.conditional ? [IF_NONE_MATCH] : []),
     ...(route.hasSettings && route.method !== 'get' ? [IF_MATCH] : []),
     ...(route.hasSettings && route.method === 'put' ? [IF_NEW] : []),
+    ...(route.hasVersion && route.method !== 'get' ? [IF_VERSION] : []),
+    ...(route.hasVersion && route.method === 'put' ? [IF_NO_ENTRY] : []),
     ...(route.streams ? [LAST_EVENT_ID] : []),
   ]
   return {
@@ -90,6 +92,23 @@ const IF_MATCH = {
     'The `ETag` of the settings as they were read, or `*`. If they have another one now, or do not exist, nothing is ' +
     'changed, and the answer is 412 with the code `settings_changed`.',
   schema: { type: 'string' },
+}
+
+const IF_VERSION = {
+  name: 'If-Match',
+  in: 'header',
+  description:
+    'The `ETag` of the entry as it was read, which is its version in quotes. If it has another version now, nothing is ' +
+    'written, and the answer is 412 with the code `version_changed`.',
+  schema: { type: 'string' },
+}
+
+const IF_NO_ENTRY = {
+  name: 'If-None-Match',
+  in: 'header',
+  description:
+    'Only `*`: write the entry only if there is none; otherwise the answer is 412 with the code `version_changed`.',
+  schema: { const: '*' },
 }
 
 const IF_NEW = {
@@ -138,10 +157,13 @@ const REQUEST_ID = {
     schema: { type: 'string' },
   },
 }
+const VERSION_ETAG = {
+  ETag: { description: 'The version; none in a feed that follows a table.', schema: { type: 'string' } },
+}
 const ETAG = { ETag: { description: 'A strong tag of the answer.', required: true, schema: { type: 'string' } } }
 
-function outcomeObjects({ outcomes, conditional, hasSettings }: Operation): Json {
-  const headers = { ...REQUEST_ID, ...((conditional || hasSettings) && ETAG) }
+function outcomeObjects({ outcomes, conditional, hasSettings, hasVersion }: Operation): Json {
+  const headers = { ...REQUEST_ID, ...((conditional || hasSettings) && ETAG), ...(hasVersion && VERSION_ETAG) }
   const objects: Json = {}
   for (const [status, outcome] of Object.entries(outcomes)) objects[status] = outcomeObject(outcome, headers)
   if (conditional) objects['304'] = outcomeObject({ description: 'The client has this answer already.' }, headers)
@@ -169,6 +191,7 @@ function refusalObjects(route: Route): Json {
   if (route.body) codes.push('malformed_json')
   if (route.hasSettings && route.method === 'put') codes.push('already_exists')
   if (route.hasSettings && route.method !== 'get') codes.push('settings_changed')
+  if (route.hasVersion && route.method !== 'get') codes.push('version_changed')
   if (route.method !== 'get') codes.push('outcome_unknown', 'conflict')
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of codes) {

@@ -82,7 +82,8 @@ const ofQueues = components(
 const ofMessages = components(
   ...[queue.SENT, queue.SENT_MANY, queue.SENT_ONE_OR_MANY, queueDto.ReceiveDto, queueDto.CycleDto, queue.MESSAGE],
   ...[queue.RECEIVED, queueDto.AckDto, queueDto.NackDto, queueDto.ExtendDto, queue.ACKED_RECEIPTS],
-  ...[queue.NACKED_RECEIPTS, queue.EXTENDED_RECEIPTS, queue.PEEKED_MESSAGE, queue.MESSAGE_PAGE],
+  ...[queue.NACKED_RECEIPTS, queue.EXTENDED_RECEIPTS, queue.PEEKED_MESSAGE, queue.WHOLE_MESSAGE],
+  ...[queue.MESSAGE_PAGE],
 )
 const ofSchedules = components(NewScheduleDto, ScheduleChangesDto, SCHEDULE, LISTED_SCHEDULE, SCHEDULE_PAGE)
 const ofFeeds = components(

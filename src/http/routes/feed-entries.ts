@@ -1,15 +1,17 @@
 /** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading an entry by its key. */
 import { ENTRY, PUT_ENTRIES } from '../../fields/answers-feeds'
 import { MAX_BATCH } from '../../fields/rules'
+import type { Entry, IfVersion } from '../../shared/feed-types'
 import { NewEntriesDto, NewValueDto } from '../dto/feeds'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { found, type Route, route } from '../route'
+import { type Answer, found, type Route, route, type UntypedInput } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
 
 const onEntry = {
   ...onFeed,
+  hasVersion: true,
   path: '/v1/feeds/{feed}/entries/{key}',
   scope: 'feed' as const,
   pathParameters: { ...onFeed.pathParameters, key: nameParameter('The key of the entry.', 'fred') },
@@ -18,6 +20,16 @@ const onEntry = {
     ...named('entries', [path.key], { parameter: 'key' }),
   ],
 }
+
+const entryAnswer = (entry: Entry): Answer => ({
+  status: 200,
+  body: ENTRY.json(entry),
+  tag: entry.version === null ? undefined : String(entry.version),
+})
+
+const conditionOf = ({ ifTag, isEnsuring }: Pick<UntypedInput, 'ifTag' | 'isEnsuring'>): IfVersion => ({
+  ifVersion: isEnsuring ? 0 : ifTag === undefined ? undefined : Number(ifTag),
+})
 
 const newValue = { value: ENTRY.example.value }
 const newEntries = {
@@ -37,7 +49,7 @@ const get = route({
   outcomes: { 200: { description: 'The entry.', shape: ENTRY } },
   refusals: ['entry_not_found'],
   handle: async (store, { path: { feed, key } }) =>
-    ENTRY.json(found(await store.feeds.get(feed, key, { values: 'text' }), 'entry_not_found')),
+    entryAnswer(found(await store.feeds.get(feed, key, { values: 'text' }), 'entry_not_found')),
 })
 
 const put = route({
@@ -54,10 +66,10 @@ const put = route({
     200: { description: 'The entry is written and committed.', shape: ENTRY, example: writtenEntry },
   },
   refusals: ['too_many'],
-  async handle(store, { path: { feed, key }, body: { value } }) {
-    const entry = await store.feeds.put(feed, key, value)
+  async handle(store, { path: { feed, key }, body: { value }, ...conditions }) {
+    const entry = await store.feeds.put(feed, key, value, conditionOf(conditions))
     // The value as the text that was sent: the store's answer has it parsed.
-    return ENTRY.json({ ...entry, value })
+    return entryAnswer({ ...entry, value })
   },
 })
 
@@ -68,8 +80,8 @@ const remove = route({
   summary: 'Delete an entry and leave a tombstone, which consumers read',
   outcomes: { 200: { description: 'The tombstone.', shape: ENTRY, example: tombstone } },
   refusals: ['entry_not_found'],
-  handle: async (store, { path: { feed, key } }) =>
-    ENTRY.json(found(await store.feeds.delete(feed, key), 'entry_not_found')),
+  handle: async (store, { path: { feed, key }, ...conditions }) =>
+    entryAnswer(found(await store.feeds.delete(feed, key, conditionOf(conditions)), 'entry_not_found')),
 })
 
 const putMany = route({
@@ -85,11 +97,13 @@ const putMany = route({
   id: 'putEntries',
   creates: 'feeds',
   summary: `Write up to ${MAX_BATCH} entries`,
-  description: 'All entries are written in one commit, or none. If a key is given twice, the last value stays.',
+  description:
+    'All entries are written in one commit, or none. If a key is given twice, the last value stays. Entries with an ' +
+    '`ifVersion` are all compared first: `errors` names each that has another version.',
   outcomes: {
     200: { description: 'The entries are written and committed; in the order given.', shape: PUT_ENTRIES },
   },
-  refusals: ['too_many'],
+  refusals: ['too_many', 'version_changed'],
   handle: async (store, { path: { feed }, body }) => PUT_ENTRIES.json(await store.feeds.putMany(feed, body.entries)),
 })
 

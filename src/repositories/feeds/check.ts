@@ -7,6 +7,7 @@ import { MAX_BATCH, MAX_VALUE_BYTES, nameFault, nameFaults, PAGE_LIMIT, VALUE } 
 import type { Fault } from '../../shared/errors'
 import type {
   ChangesOptions,
+  IfVersion,
   MoveCursorOptions,
   NewEntry,
   RepublishSelection,
@@ -25,13 +26,19 @@ export function checkKey(feed: unknown, key: unknown, options: ValueOptions = {}
   refuse([...nameFaults('feed', feed), ...nameFaults('key', key), ...faultsOf(options, fields.VALUE_RULES)])
 }
 
-export function checkedEntry(feed: unknown, key: unknown, value: unknown): EntryText {
-  const faults = [...nameFaults('feed', feed), ...nameFaults('key', key)]
+const conditionFaults = (options: IfVersion) => faultsOf(options, fields.IF_VERSION_RULES)
+
+export function checkDelete(feed: unknown, key: unknown, options: IfVersion): void {
+  refuse([...nameFaults('feed', feed), ...nameFaults('key', key), ...conditionFaults(options)])
+}
+
+export function checkedEntry(feed: unknown, key: unknown, value: unknown, options: IfVersion): EntryText {
+  const faults = [...nameFaults('feed', feed), ...nameFaults('key', key), ...conditionFaults(options)]
   const text = sureText(value, MAX_VALUE_BYTES)
   const detail = text === null ? VALUE.fault(value) : null
   if (detail !== null) faults.push({ pointer: '/value', detail })
   refuse(faults)
-  return { key: key as string, text: text ?? jsonTextOf(value) }
+  return { key: key as string, text: text ?? jsonTextOf(value), ifVersion: options.ifVersion }
 }
 
 /** 1 to 1,000 of them; faults at `/3/value` and so on. */
@@ -40,12 +47,26 @@ export function checkedEntries(feed: unknown, entries: readonly NewEntry[]): Ent
   const sure = sureList(entries, MAX_BATCH, sureEntry)
   if (sure === null) addListFaults(faults, entries, 'entries', fields.NEW_ENTRY_RULES, MAX_BATCH)
   refuse(faults)
-  return sure ?? entries.map(({ key, value }) => ({ key, text: jsonTextOf(value) }))
+  const rows = sure ?? entries.map(({ key, value, ifVersion }) => ({ key, text: jsonTextOf(value), ifVersion }))
+  if (rows.some(hasCondition)) refuse(repeatedFaults(rows))
+  return rows
+}
+
+export const hasCondition = ({ ifVersion }: EntryText) => ifVersion !== undefined
+
+/** A condition on a key that is given twice could hold for one of the two at most. */
+function repeatedFaults(rows: readonly EntryText[]): Fault[] {
+  const times = new Map<string, number>()
+  for (const { key } of rows) times.set(key, (times.get(key) ?? 0) + 1)
+  const detail = 'must be left out: the key is given twice'
+  return rows.flatMap((row, at) =>
+    hasCondition(row) && times.get(row.key) !== 1 ? [{ pointer: `/${at}/ifVersion`, detail }] : [],
+  )
 }
 
 /** The entry that is surely valid; null where it isn't sure. */
 function sureEntry(entry: NewEntry): EntryText | null {
-  if (entry instanceof Judged) return { key: entry.key, text: jsonTextOf(entry.value) }
+  if (entry instanceof Judged) return { key: entry.key, text: jsonTextOf(entry.value), ifVersion: entry.ifVersion }
   if (typeof entry !== 'object' || entry === null) return null
   for (const name in entry) if (name !== 'key' && name !== 'value') return null
   const text = nameFault(entry.key) === null ? sureText(entry.value, MAX_VALUE_BYTES) : null

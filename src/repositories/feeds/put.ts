@@ -14,16 +14,18 @@ import {
   type Statement,
   type Tx,
 } from '../../database/engine'
+import type { IfVersion } from '../../shared/feed-types'
 import { chunksOf, groupedBy } from '../chunks'
 import { heldElsewhere, skippingShared } from '../held'
 import { type BatchRun, committing } from '../runners'
 import { leaveMark } from '../writers'
 import { type HeldFeed, heldFeed, holdFeedSql, holdOrBegin, MAX_KEYS, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
+import { holdVersions } from './versions'
 import { type EntryWrite, inOrder, writeRowsSql, writeSql } from './write'
 
 /** An entry that was checked, with its value as JSON. */
-export interface EntryText {
+export interface EntryText extends IfVersion {
   key: string
   text: string
 }
@@ -31,6 +33,8 @@ export interface EntryText {
 export interface PutRequest {
   feed: string
   rows: readonly EntryText[]
+  /** The caller gave a list, in which a refusal points to entries. */
+  isList?: boolean
 }
 
 export interface PutDone {
@@ -92,6 +96,7 @@ async function putHeld(
     // One time for all: that of the feed whose lock came last.
     nowMs = Math.max(nowMs, held.nowMs)
   }
+  for (const request of requests) await holdVersions(tx, ids.get(request.feed) as bigint, nowMs, request)
   const { writes, doneAt } = countPuts(requests, ids)
   const { returning } = tx.engine
   for (const chunk of inOrder(writes.values())) {

@@ -65,8 +65,9 @@ export class FeedRepository implements Feed.Feeds {
     feed: string,
     key: string,
     value: NoInfer<Value> | JsonText,
+    options: Feed.IfVersion = {},
   ): Promise<Feed.WrittenEntry<Value>> {
-    const row = check.checkedEntry(feed, key, value)
+    const row = check.checkedEntry(feed, key, value, options)
     const { versions, nowMs } = await this.#put({ feed, rows: [row] })
     const written = { key, version: versions[0] as number, syncId: null, deleted: false, updatedAt: new Date(nowMs) }
     const stored: Value = value instanceof JsonText ? value : JSON.parse(row.text)
@@ -78,13 +79,15 @@ export class FeedRepository implements Feed.Feeds {
     entries: readonly Feed.NewEntry<NoInfer<Value>>[],
   ): Promise<{ entries: Feed.PutEntry[] }> {
     const rows = check.checkedEntries(feed, entries)
-    const { versions } = await this.#put({ feed, rows })
+    const { versions } = await this.#put({ feed, rows, isList: true })
     return { entries: rows.map(({ key }, index) => ({ key, version: versions[index] as number })) }
   }
 
   #put(request: PutRequest): Promise<PutDone> {
     this.#requireOwn(request.feed)
-    const runner = request.rows.length >= LARGE ? this.#alone : this.#runner
+    // A refusal must not have the puts of others fail with it.
+    const isAlone = request.rows.length >= LARGE || request.rows.some(check.hasCondition)
+    const runner = isAlone ? this.#alone : this.#runner
     return new Promise((resolve, reject) => runner.hand(PUTS, request, { resolve, reject }))
   }
 
@@ -101,11 +104,12 @@ export class FeedRepository implements Feed.Feeds {
     return entry?.deleted ? null : (entry as Feed.Entry<Value> | null)
   }
 
-  async delete(feed: string, key: string): Promise<Feed.WrittenEntry<null> | null> {
-    check.checkKey(feed, key)
+  async delete(feed: string, key: string, options: Feed.IfVersion = {}): Promise<Feed.WrittenEntry<null> | null> {
+    check.checkDelete(feed, key, options)
+    if (options.ifVersion !== undefined) this.#requireOwn(feed)
     const memory = this.#memory
     const tombstone = await this.#session.write(async (tx) => {
-      if (!memory.followed.has(feed)) return deleteEntry(tx, feed, key, memory)
+      if (!memory.followed.has(feed)) return deleteEntry(tx, feed, { key, ...options }, memory)
       // The user's code has deleted the row.
       const id = await leaveTombstones(tx, feed, [key])
       if (id === null) return null

@@ -6,11 +6,12 @@
  * numbers the same entry.
  */
 import { compareNames, type Insert, type Tx } from '../../database/engine'
-import type { WrittenEntry } from '../../shared/feed-types'
+import type { IfVersion, WrittenEntry } from '../../shared/feed-types'
 import { chunksBySize, chunksOf } from '../chunks'
 import { holdFeed, MAX_KEYS, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
 import { readEntry } from './rows'
+import { holdVersion } from './versions'
 
 /** A write of a transaction to a key. */
 export interface EntryWrite {
@@ -26,13 +27,15 @@ export interface EntryWrite {
 export async function deleteEntry(
   tx: Tx,
   feed: string,
-  key: string,
+  entry: { key: string } & IfVersion,
   memory: Pick<FeedMemory, 'wrote'>,
 ): Promise<WrittenEntry | null> {
+  const { key } = entry
   const held = await holdFeed(tx, feed)
   if (held === null) return null
   requireOwnEntries(held)
   const { id, nowMs } = held
+  if (!(await holdVersion(tx, id, entry))) return null
   const deleted = await tx.run(
     `UPDATE ${tx.tables.feedEntries} SET ${waitingSince(String(nowMs))}, version = version + 1, deleted = 1, ` +
       `updated_at_ms = ${nowMs}, value = 'null', sync_id = 0 WHERE feed_id = ? AND entry_key = ? AND deleted = 0`,

@@ -30,7 +30,7 @@ const PLACE_MS = 800
 const URGENT_MS = 50
 const QUICK_MS = 100
 
-type QueueCount = `messages${'Sent' | 'Deduplicated' | 'Received' | 'Acked' | 'Nacked' | 'Extended'}`
+type QueueCount = `messages${'Sent' | 'Deduplicated' | 'Superseded' | 'Received' | 'Acked' | 'Nacked' | 'Extended'}`
 
 export class QueueMemory {
   /** A store's, of what is committed. */
@@ -71,6 +71,11 @@ export class QueueMemory {
   /** The head as it was last seen. */
   known(queue: string): QueueHead | undefined {
     return this.#heads.get(queue)
+  }
+
+  /** The same for a hint, in a transaction too. */
+  seen(queue: string): QueueHead | undefined {
+    return this.#heads.get(queue) ?? this.shared?.known(queue)
   }
 
   /** The head as it was last seen, or as it is; throws `queue_not_found`. */

@@ -4,17 +4,27 @@ import type { Reader, Row, Tx } from '../../database/engine'
 import { maxBytesOf } from '../../fields/options'
 import { invalidInput } from '../../shared/errors'
 import { jsonBytes } from '../../shared/json-faults'
-import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from '../../shared/queue-types'
+import type {
+  BodyOptions,
+  MessagePage,
+  MessageState,
+  PeekedMessage,
+  PeekOptions,
+  WholeMessage,
+} from '../../shared/queue-types'
 import { choosing, OWN_COLUMN } from './dead/dead-choice'
 import { changePlaces, makeNextReady, moveOf } from './groups/places'
-import { holdHead, isLimited, type QueueHead, requireHead } from './heads'
+import { holdHead, isLimited, type QueueHead, type ReadHead, requireHead } from './heads'
+import { keysBefore, lockKeys } from './keys/key-locks'
+import { KeyTurns, NO_KEYS } from './keys/key-turns'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
-import { deathColumns, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName, storedState } from './rows'
-import { lockedColumns, lockedOf } from './settle/transitions'
+import { peekedOf, wholeOf } from './peeked'
+import { deathColumns, OWN_LIMIT, PREVIEW_LENGTH, stateName, storedState } from './rows'
+import { lockChosen } from './settle/transitions'
 
 const COMMON =
-  'receive_count, sent_at_ms, visible_at_ms, first_received_at_ms, last_received_at_ms, message_group, last_error, priority, attributes'
+  'receive_count, sent_at_ms, visible_at_ms, first_received_at_ms, last_received_at_ms, message_group, message_key, last_error, priority, attributes'
 const WHOLE = `${COMMON}, body`
 const PREVIEWED = `${COMMON}, SUBSTR(body, 1, ${PREVIEW_LENGTH + 1}) AS body`
 
@@ -110,35 +120,37 @@ export async function getMessage(
   queue: string,
   id: bigint,
   options: BodyOptions,
-): Promise<PeekedMessage | null> {
+): Promise<WholeMessage | null> {
   const head = await requireHead(reader, queue)
   const text = `${reader.engine.bigint('id')} AS id`
+  const columns = `${WHOLE}, failures`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${WHOLE} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
-  if (row) return peekedOf(row, stateName(row.state), head.maxReceives, options)
+  if (row) return wholeOf(row, stateName(row.state), head.maxReceives, options)
   const [archived] = await reader.rows(
-    `SELECT ${text}, archived_at_ms, max_receives, ${WHOLE} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, archived_at_ms, max_receives, ${columns} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
-  return archived ? peekedOf(archived, 'archived', head.maxReceives, options) : null
+  return archived ? wholeOf(archived, 'archived', head.maxReceives, options) : null
 }
 
 export async function deleteMessage(tx: Tx, memory: QueueMemory, queue: string, id: bigint): Promise<boolean> {
-  const { head } = await holdHead(tx, queue)
-  if (isLimited(head)) await leavePlace(tx, memory, head, id)
+  const held = await holdHead(tx, queue)
+  const { head } = held
+  if (head.isKeyed || isLimited(head)) await leave(tx, memory, held, id)
   const removed = await tx.run(`DELETE FROM ${tx.tables.queueMessages} WHERE id = ? AND queue_id = ?`, [id, head.id])
   if (removed > 0) return true
   return (await tx.run(`DELETE FROM ${tx.tables.queueArchive} WHERE id = ? AND queue_id = ?`, [id, head.id])) > 0
 }
 
-/** Ends a message in its group, before it is removed. */
-async function leavePlace(tx: Tx, memory: QueueMemory, head: QueueHead, id: bigint): Promise<void> {
-  const rows = await tx.rows(
-    `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id = ? AND queue_id = ?${tx.engine.forUpdate}`,
-    [id, head.id],
-  )
-  const moves = rows.map(lockedOf).map((row) => moveOf(row, head, null))
-  await makeNextReady(tx, await changePlaces(tx, moves), memory)
+/** Ends a message in its group and with its key, before it is removed. */
+async function leave(tx: Tx, memory: QueueMemory, { head, nowMs }: ReadHead, id: bigint): Promise<void> {
+  const turns = new KeyTurns(head.isKeyed ? await lockKeys(tx, await keysBefore(tx, head, [id])) : NO_KEYS)
+  const rows = await lockChosen(tx, head, [id], '1 = 1')
+  turns.end(head, rows)
+  const given = await changePlaces(tx, [...rows.map((row) => moveOf(row, head, null)), ...turns.moves(nowMs)])
+  await turns.finish(tx, memory, nowMs, given)
+  await makeNextReady(tx, given, memory)
 }

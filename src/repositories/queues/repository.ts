@@ -5,9 +5,8 @@
 import type { DataSource, EntityManager } from 'typeorm'
 import { sessionOf } from '../../database/attached/attach'
 import type { Reader, Session, Tx } from '../../database/engine'
-import { QUEUE, QUEUE_STATUS } from '../../fields/answers-queues'
+import { QUEUE } from '../../fields/answers-queues'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
-import { RecentnError } from '../../shared/errors'
 import type { JsonText } from '../../shared/json'
 import type * as Queue from '../../shared/queue-types'
 import type { ExtendOptions, MessageRef, NackOptions } from '../../shared/queue-types'
@@ -19,6 +18,7 @@ import { RECEIVES } from './claim/claim'
 import { readErrors } from './dead/deaths'
 import { applyChangedLimit } from './groups/group-limit'
 import { queueOf } from './heads'
+import { cancelWaiting } from './keys/cancel'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
 import * as queues from './queues'
@@ -30,6 +30,7 @@ import { promoteChosen, promoteDue } from './settle/promote'
 import type { Receipt } from './settle/receipts'
 import { redriveQueue } from './settle/redrive'
 import * as settle from './settle/settle'
+import { listStatuses, readStatus } from './status'
 
 type Made = Queue.Queue & { created: boolean }
 
@@ -145,16 +146,22 @@ export class QueueRepository implements Queue.Queues {
     queue: string,
     id: bigint,
     options: Queue.BodyOptions = {},
-  ): Promise<Queue.PeekedMessage<Body> | null> {
+  ): Promise<Queue.WholeMessage<Body> | null> {
     check.checkMessage(queue, id, options)
     await promoteDue(this.#session, this.#memory, queue)
     const found = this.#session.read((reader) => getMessage(reader, queue, id, options))
-    return found as Promise<Queue.PeekedMessage<Body> | null>
+    return found as Promise<Queue.WholeMessage<Body> | null>
   }
 
   async remove(queue: string, id: bigint): Promise<boolean> {
     check.checkMessage(queue, id)
     return this.#session.write((tx) => deleteMessage(tx, this.#memory, queue, id))
+  }
+
+  async cancel(queue: string, key: string): Promise<boolean> {
+    check.checkCancel(queue, key)
+    await promoteDue(this.#session, this.#memory, queue)
+    return this.#session.write((tx) => cancelWaiting(tx, this.#memory, queue, key))
   }
 
   async redrive(queue: string, options: Queue.RedriveOptions = {}): Promise<{ moved: number }> {
@@ -182,12 +189,7 @@ export class QueueRepository implements Queue.Queues {
 
   async get(queue: string): Promise<Queue.QueueStatus | null> {
     check.checkQueue(queue)
-    const named = await this.#session.read((reader) => queues.namedHead(reader, queue))
-    if (named === null) return null
-    await promoteDue(this.#session, this.#memory, queue).catch((error: unknown) => {
-      if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
-    })
-    return this.#statusOf(named)
+    return readStatus(this.#session, this.#memory, queue)
   }
 
   async put(queue: string, settings: Queue.QueueSettings = {}, options: IfTag = {}): Promise<Made> {
@@ -239,15 +241,6 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async list(options: ListOptions = {}): Promise<Queue.QueuePage> {
-    const { limit, ...names } = checkedPage(options, PREFIX_PAGE_RULES)
-    const heads = await this.#session.read((reader) => queues.listHeads(reader, { ...names, limit: limit + 1 }))
-    const listed: Queue.QueueStatus[] = []
-    for (const named of heads.slice(0, limit)) listed.push(await this.#statusOf(named))
-    return { queues: listed, nextAfter: heads.length > limit ? (listed.at(-1)?.queue ?? null) : null }
-  }
-
-  async #statusOf({ head, deadLetterQueue, isDeadLetterQueue }: queues.NamedHead): Promise<Queue.QueueStatus> {
-    const totals = await this.#session.read((reader) => this.#memory.totals.of(reader, head))
-    return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals })
+    return listStatuses(this.#session, this.#memory, checkedPage(options, PREFIX_PAGE_RULES))
   }
 }

@@ -8,6 +8,7 @@ import { describeFeedExplain } from './explain'
 import { describeFeedFollowing } from './follow'
 import { describeFeedsFollowedColumns } from './followed-columns'
 import { describeFeedsFollowedTombstones } from './followed-tombstones'
+import { describeFeedIfVersion } from './if-version'
 import { describeFeedLocks } from './locks'
 import { describeFeedModel } from './model'
 import { describeFeedsNothingMissed } from './nothing-missed'
@@ -26,6 +27,7 @@ export function describeFeeds(engine: EngineName): void {
   const context = useContext(engine)
   describeFeedEntries(context)
   describeFeedQuickPuts(context)
+  describeFeedIfVersion(context)
   describeFeedPublishing(context)
   describeFeedLocks(context)
   describeFeedChanges(context)

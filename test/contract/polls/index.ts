@@ -8,6 +8,7 @@ import { describePollHanded } from './handed'
 import { describePollIndexes } from './indexes'
 import { describePollKeys } from './keys'
 import { describePollLocks } from './locks'
+import { describePollMany } from './many'
 import { describePollOptions } from './options'
 import { describePollPurposes } from './purposes'
 import { describePollRenewals } from './renewals'
@@ -41,5 +42,6 @@ export function describePolls(engine: EngineName): void {
   describePollIndexes(context)
   describePollCursors(context)
   describePollCycles(context)
+  describePollMany(context)
   describePollConnections(context)
 }

@@ -11,11 +11,13 @@ import { describeQueueDeaths } from './deaths'
 import { describeQueueDryRuns } from './dry-runs'
 import { describeQueueErrors } from './errors'
 import { describeQueueExplain } from './explain'
+import { describeQueueFailures } from './failures'
 import { describeQueueFairness } from './fairness'
 import { describeFullQueues } from './full'
 import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
 import { describeQueuesInTheWay } from './in-the-way'
+import { describeQueueKeys } from './keys'
 import { describeQueueLetters } from './letters'
 import { describeMessageAttributes } from './message-attributes'
 import { describeQueuesMidway } from './midway'
@@ -53,12 +55,14 @@ export function describeQueues(engine: EngineName): void {
   describeQueueLetters(context)
   describeQueueDryRuns(context)
   describeQueueErrors(context)
+  describeQueueFailures(context)
   describeQueueArchives(context)
   describeQueuePeeks(context)
   describeQueueOrder(context)
   describeQueueCycles(context)
   describeQueueFairness(context)
   describeGroupConcurrency(context)
+  describeQueueKeys(context)
   describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)

@@ -78,6 +78,7 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     peek: [(options) => queues.peek('q', options)],
     message: [(options) => queues.message('q', 1n, options)],
     remove: NONE,
+    cancel: NONE,
     purge: [(options) => queues.purge('q', options)],
     redrive: [(options) => queues.redrive('q', options)],
     promote: NONE,
