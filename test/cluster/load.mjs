@@ -16,8 +16,8 @@ export const ROLES = ['send', 'receive', 'append', 'put', 'follow', 'poll', 'wri
 export async function underLoad(nodes, { on = nodes.numbers, roles = ROLES, visibilitySeconds = 10, address }, during) {
   const names = await makeReady(nodes, randomBytes(3).toString('hex'))
   const urlOf = (node) => address?.url(names.database) ?? nodes.url(node, names.database)
-  // Plain SQL has one host, and its order is that of one node.
-  const own = address ? roles.filter((role) => role !== 'write') : roles
+  // Plain SQL has one host, and its order is that of one node. It is tried on Galera.
+  const own = address || nodes.server.name !== 'galera' ? roles.filter((role) => role !== 'write') : roles
   const processes = on.map((node, index) => {
     const name = `${String.fromCharCode(97 + index)}${node}`
     return new ChildProcess('process.mjs', { url: urlOf(node), name, names, visibilitySeconds, roles: own })

@@ -1,0 +1,3 @@
+import { describeDoorFire } from './door-fire'
+
+describeDoorFire('mysql')
