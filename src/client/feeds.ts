@@ -31,14 +31,14 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
    * Writes a value; a publisher gives it a sync id a moment later. A repeated call writes the same value under a higher
    * version.
    */
-  async put<Value = unknown, Given extends Value | JsonText = Value | JsonText>(
+  put<Value = unknown, Given extends Value | JsonText = Value | JsonText>(
     feed: string,
     key: string,
     value: Given & AsJson<Given>,
     options?: CallOptions,
   ): Promise<WrittenEntry<Value>> {
     const parts = { path: { feed, key }, body: { value } }
-    return (await this.#transport.value(operations.putEntry, parts, options)) as WrittenEntry<Value>
+    return this.#transport.value(operations.putEntry, parts, options) as Promise<WrittenEntry<Value>>
   }
 
   /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
@@ -58,14 +58,14 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
   }
 
   /** Leaves a tombstone, which consumers see; null if there was no entry. */
-  async delete(feed: string, key: string, options?: CallOptions): Promise<WrittenEntry<null> | null> {
+  delete(feed: string, key: string, options?: CallOptions): Promise<WrittenEntry<null> | null> {
     const tombstone = this.#transport.valueOrNull(
       operations.deleteEntry,
       { path: { feed, key } },
       'entry_not_found',
       options,
     )
-    return (await tombstone) as WrittenEntry<null> | null
+    return tombstone as Promise<WrittenEntry<null> | null>
   }
 
   /** Publishes entries again, unchanged: those of the `keys`, or all whose keys begin with `prefix`. */

@@ -61,7 +61,7 @@ function segment(name: string, value: unknown): string {
   const text = name === 'id' ? idText(value, { parameter: name }) : value
   // A URL loses the segments "." and "..", even if they are percent-encoded.
   if (typeof text !== 'string' || /^\.{0,2}$/.test(text)) {
-    throw invalidInput([{ parameter: name, detail: 'must be a name, and not "." or ".."' }])
+    throw invalidInput([{ parameter: name, detail: 'must be a name, not "." or ".."' }])
   }
   return percentEncoded(name, text)
 }
@@ -81,7 +81,7 @@ function percentEncoded(name: string, text: string): string {
   try {
     return encodeURIComponent(text)
   } catch {
-    throw invalidInput([{ parameter: name, detail: 'must be well-formed Unicode' }])
+    throw invalidInput([{ parameter: name, detail: 'must be valid Unicode' }])
   }
 }
 

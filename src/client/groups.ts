@@ -69,11 +69,11 @@ export class GroupCalls
   }
 
   /** The newest items of one group, newest first; none for a group that does not exist. */
-  async recent<Payload = unknown, Asked extends ParsedForm = 'value'>(
+  recent<Payload = unknown, Asked extends ParsedForm = 'value'>(
     group: string,
     options: RecentOptions<Asked> & CallOptions = {},
   ): Promise<Recent<PayloadAs<Payload, Asked>>> {
-    return (await this.#page<Payload, Asked>(group, options)) as Recent<PayloadAs<Payload, Asked>>
+    return this.#page<Payload, Asked>(group, options) as Promise<Recent<PayloadAs<Payload, Asked>>>
   }
 
   /** The same as `recent`; null if the answer is still the page that has this `tag`, read with the same options. */
@@ -110,12 +110,9 @@ export class GroupCalls
     options: Omit<RecentOptions<Asked>, 'before'> & CallOptions = {},
   ): Promise<UntaggedRecent<PayloadAs<Payload, Asked>>[]> {
     const [query, call] = parted(options)
-    const { value } = await this.#transport.call(
-      operations.recentItemsOfMany,
-      { query: { ...query, group: groups } },
-      call,
-    )
-    return value.groups as UntaggedRecent<PayloadAs<Payload, Asked>>[]
+    const parts = { query: { ...query, group: groups } }
+    const { groups: all } = await this.#transport.value(operations.recentItemsOfMany, parts, call)
+    return all as UntaggedRecent<PayloadAs<Payload, Asked>>[]
   }
 
   /** One item; null if the window of the group has none with this id. */

@@ -23,7 +23,7 @@ export type OptionRule = (value: unknown) => string | null
 
 const RULES: Readonly<Record<keyof ClientOptions, OptionRule>> = {
   baseUrl: baseFault,
-  key: (value) => (isOneOf(value, 'string', 'function') ? null : 'must be a string or a function'),
+  key: (value) => (isOneOf(value, 'string', 'function') ? null : 'must be a string or function'),
   fetch: aFunction,
   retries: numberFault,
   timeoutSeconds: numberFault,
@@ -69,5 +69,5 @@ function baseFault(value: unknown): string | null {
     const isPlain = !username && !password && !/[?#]/.test(text)
     if (isPlain && /^https?:$/.test(protocol) && (!isPath || 'location' in globalThis)) return null
   } catch {}
-  return 'must be an http(s) URL, or in a page a path, without user and query'
+  return 'must be an http(s) URL or path, without user and query'
 }
