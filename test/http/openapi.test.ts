@@ -49,6 +49,7 @@ describe('the OpenAPI document', () => {
       'DELETE /v1/members/{member}/items',
       'DELETE /v1/policies/{prefix}',
       'DELETE /v1/queues/{queue}',
+      'DELETE /v1/queues/{queue}/keys/{key}',
       'DELETE /v1/queues/{queue}/messages/{id}',
       'DELETE /v1/schedules/{schedule}',
       'GET /livez',
