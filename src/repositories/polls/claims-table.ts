@@ -26,7 +26,7 @@ import { takeDue } from './due'
 import { chooseRows, lockCursor } from './place'
 import type { PollPlan } from './plan'
 import { freshConditions } from './ready'
-import { deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
+import { chooseSql, deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
 
 async function take(tx: Tx, plan: PollPlan, asked: ClaimLimits, claimKey: string): Promise<TakenRows> {
   // A row without a key is found by the batch key of its claim, which is one row.
@@ -36,7 +36,9 @@ async function take(tx: Tx, plan: PollPlan, asked: ClaimLimits, claimKey: string
   const left = limits.max - due.held.length
   if (left <= 0) return due
   const conditions = freshConditions(tx, plan, cursor, limits.except)
-  const rows = await chooseRows(tx, plan, cursor, conditions, { max: left })
+  const rows = plan.cycle
+    ? await chooseRows(tx, plan, cursor, conditions, { max: left })
+    : await tx.rows(chooseSql(tx.engine, plan, conditions, left), conditions.parameters)
   const found = rows.map((row) => plan.identity.refOf(row))
   const fresh = await note(tx, plan, found, claimKey)
   const { status } = plan

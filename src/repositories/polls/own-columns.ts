@@ -24,7 +24,7 @@ import {
 import { keepNoted, noteLocked } from './locked-notes'
 import { chooseRows, lockCursor } from './place'
 import type { PollPlan } from './plan'
-import { allOf, deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
+import { allOf, chooseSql, deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
 import type { OwnColumns } from './shape'
 
 function own(plan: PollPlan): OwnColumns {
@@ -51,7 +51,9 @@ async function choose(tx: Tx, plan: PollPlan, limits: ClaimLimits): Promise<Chos
   const more = `, ${claim} AS recentn_claim, CASE WHEN ${isAnew(plan)} THEN 0 ELSE ${attempts} END AS recentn_attempts`
   const place = await lockCursor(tx, plan)
   const conditions = ownConditions(tx, plan, limits.except)
-  const rows = await chooseRows(tx, plan, place, conditions, { max: limits.max, more })
+  const rows = plan.cycle
+    ? await chooseRows(tx, plan, place, conditions, { max: limits.max, more })
+    : await tx.rows(chooseSql(tx.engine, plan, conditions, limits.max, more), conditions.parameters)
   return rows.map((row) => ({
     ref: plan.identity.refOf(row),
     before: row.recentn_claim as string | null,

@@ -26,7 +26,7 @@ export async function cursorOf(reader: Reader, { pollId }: PollPlan, lock = ''):
   return (row?.cursor_value as string | null | undefined) ?? null
 }
 
-/** Chooses rows and locks them: the first ones, or in a cycle the next ones behind its place, which moves on. */
+/** Chooses the next rows of a cycle behind its place and locks them; the place moves on. */
 export async function chooseRows(
   tx: Tx,
   plan: PollPlan,
@@ -42,13 +42,13 @@ export async function chooseRows(
         rows.push(row)
   }
   const last = rows.at(-1)
-  if (plan.cycle && last) await storePlace(tx, plan, plan.identity.refOf(last).values[0] as string)
+  if (last) await storePlace(tx, plan, plan.identity.refOf(last).values[0] as string)
   return rows
 }
 
 /** The conditions of the rows in the order in which they are chosen: in a cycle those behind its place, and then the others. */
 export function inTurns({ engine }: Reader, plan: PollPlan, place: string | null, conditions: Statement): Statement[] {
-  if (!plan.cycle || place === null) return [conditions]
+  if (plan.cycle === null || place === null) return [conditions]
   const column = `${plan.table.path}.${plan.table.escape(plan.cycle.name)}`
   const literal = checkedLiteral(engine.rowFacts, place)
   return [part(`${column} > ${literal}`), part(`${column} <= ${literal}`)].map((turn) => allOf(conditions, turn))

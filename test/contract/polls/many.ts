@@ -1,5 +1,5 @@
-import type { BatchHandler, Poller } from '../../../src/index'
-import { UnrecoverableError } from '../../../src/index'
+import { type Poller, UnrecoverableError } from '../../../src/index'
+import type { BatchHandler } from '../../../src/shared/handling-shapes'
 import type { PollManyContext, PollManyOptions } from '../../../src/store/poller/types'
 import { insertSql } from '../../support/poll-shapes'
 import { type Context, eventually, sleep } from '../context'
