@@ -16,12 +16,12 @@ import { BoundedPool } from '../pool/bounded-pool'
 import { translated } from '../retries'
 import { tablesIn } from '../schema/schema'
 import { Gate } from '../sqlite/gate'
-import { GatedSource } from '../sqlite/gated-runner'
+import { GatedSource, gatedSourceOf } from '../sqlite/gated-runner'
 import { SharedFile } from '../sqlite/shared-file'
 import { sqliteEngine } from '../sqlite/sqlite-engine'
 import { type Tables, tablesOf } from '../tables'
 import { Database } from '../transaction'
-import { openingAtOnce, openingRunners } from './runner-connection'
+import { openingRunners } from './runner-connection'
 
 /** The engines of the servers behind DataSources, once they have been asked. */
 const recognised = new WeakMap<DataSource, Engine>()
@@ -92,7 +92,7 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
       database: new Database({
         ...options,
         dataSource: user,
-        open: openingAtOnce(new GatedSource(user, gate, { connectionTimeoutSeconds }).runner),
+        open: new GatedSource(user, gate, { connectionTimeoutSeconds }).open,
       }),
       dataSource: user,
       close: closing(seeTransactions(user, gate)),
@@ -103,9 +103,9 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
     sharedFile,
     connectionTimeoutSeconds,
   })
-  const undo = [sharedFile.wrap(user.createQueryRunner()), seeTransactions(user, gate)]
+  const undo = [sharedFile.share(user), seeTransactions(user, gate)]
   return {
-    database: new Database({ ...options, dataSource: own, open: openingAtOnce(() => own.createQueryRunner()) }),
+    database: new Database({ ...options, dataSource: own, open: (done) => gatedSourceOf(own)?.open(done) }),
     dataSource: own,
     close: closing(...undo, () => own.destroy()),
   }

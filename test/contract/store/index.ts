@@ -5,6 +5,7 @@ import { describeAmbient } from './ambient'
 import { describeAmbientEnds } from './ambient-ends'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
+import { describeAttachedFile } from './attached-file'
 import { describeCharsets } from './charsets'
 import { describeClusterNodes } from './cluster-nodes'
 import { describeConnections } from './connections'
@@ -54,6 +55,7 @@ export function describeStore(engine: EngineName): void {
     describeAmbientEnds(context, joining)
   })
   describeAttachAgain(context)
+  describeAttachedFile(context)
   describeCharsets(context)
   describeOtherLibraries(context)
   describeOtherServers(context)

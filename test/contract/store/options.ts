@@ -128,6 +128,7 @@ function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
     store: {
       transaction: [(options) => store.transaction(async () => 1, options)],
       poll: [(options) => store.poll('recentn_items', nothing, options)],
+      pollMany: [(options) => store.pollMany('recentn_items', nothing, options)],
     } satisfies Partial<Calls<Store>>,
     groups: { ...groupCalls(store), watch: [(options) => groups.watch('g', options)] } satisfies Calls<Store['groups']>,
     policies: policyCalls(store),
@@ -141,6 +142,7 @@ function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
           return worker.stop(options).finally(() => worker.stop())
         },
       ],
+      workMany: [(options) => queues.workMany('q', nothing, options)],
     } satisfies Calls<Store['queues']>,
     feeds: {
       ...feedCalls(store),
