@@ -1,5 +1,5 @@
 /** The shapes of watching a group. */
-import type { Item, Mode, PayloadOptions } from './group-types'
+import type { Item, Mode, PayloadOptions } from './item-types'
 import type { Form } from './types'
 
 export interface WatchOptions<Asked extends Form = Form> extends PayloadOptions<Asked> {

@@ -33,16 +33,6 @@ async function everyOf<T>(list: AsyncIterable<T>, all: T[] = []): Promise<T[]> {
 }
 
 describe('groups', () => {
-  test('change the score of a member of a top group', async () => {
-    await client.groups.put('top', { mode: 'top', capacity: 2 })
-    await client.groups.append('top', { member: 'm', score: 1.5, payload: { n: 1 } })
-    expect(await client.groups.changeScore('top', 'm', 2)).toMatchObject({ id: 1n, score: 3.5, payload: { n: 1 } })
-    expect(await client.group('top').changeScore('n', 2)).toBeNull()
-    expect(await client.groups.append('top', { member: 'm', score: 1, keep: 'latest' })).toMatchObject({
-      appended: true,
-    })
-  })
-
   test('append one and many, by an event id once', async () => {
     const occurredAt = new Date('2026-11-21T10:00:00.125Z')
     const payload = { id: '7', createdAt: 'never', list: [1, null], ['__proto__']: 1 }
@@ -86,15 +76,15 @@ describe('groups', () => {
     ])
   })
 
-  test('are removed item by item, emptied, and forgotten', async () => {
-    await client.groups.append('gone')
-    await client.groups.append('gone')
-    expect(await client.groups.remove('gone', 0n)).toBe(true)
-    expect(await client.groups.remove('gone', 0n)).toBe(false)
+  test('are removed item by item, emptied, forgotten, and ranked', async () => {
+    await client.groups.appendMany([{ group: 'gone' }, { group: 'gone' }])
+    expect([await client.groups.remove('gone', 0n), await client.groups.remove('gone', 0n)]).toEqual([true, false])
     expect(await client.groups.clear('gone')).toEqual({ deleted: 1 })
-    expect(await client.groups.drop('gone')).toBe(true)
-    expect(await client.groups.drop('gone')).toBe(false)
+    expect([await client.groups.drop('gone'), await client.groups.drop('gone')]).toEqual([true, false])
     expect(await client.groups.get('gone')).toBeNull()
+    await client.groups.put('gone', { mode: 'top' })
+    await client.groups.append('gone', { member: 'm', score: 1.5 })
+    expect(await client.group('gone').changeScore('m', 2)).toMatchObject({ id: 1n, score: 3.5 })
   })
 
   test('have settings, and are listed', async () => {

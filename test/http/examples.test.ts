@@ -26,17 +26,17 @@ const items = async (store: Store, count: number) => {
   const many = Array.from({ length: count }, (_, i) => ({ ...example, group: 'article:42', eventId: `view-${i}` }))
   await store.groups.appendMany(many)
 }
-const lastItem = async (store: Store) => {
+const lastItem = async (store: Store, more = {}) => {
   await items(store, 41)
-  await store.groups.append('article:42', { ...example, eventId: 'view-8f14e45f' })
+  await store.groups.append('article:42', { ...example, ...more, eventId: 'view-8f14e45f' })
 }
 const larger = async (store: Store) => {
   await store.groups.put('article:42', { capacity: 50 })
   await lastItem(store)
 }
-const policy = async (store: Store) => {
-  await store.policies.put('article:', { capacity: 50, mode: 'distinct' })
-}
+const ranked = (store: Store) =>
+  lastItem(store, { score: 110 }).then(() => store.groups.put('article:42', { mode: 'top' }))
+const policy = (store: Store) => store.policies.put('article:', { capacity: 50, mode: 'distinct' }).then(() => {})
 const deadLetters = async (store: Store) => {
   await store.queues.put('mail-dead')
 }
@@ -90,13 +90,7 @@ const given = (work: (store: Store) => Promise<unknown>): Case => ({
 const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   appendItem: { 201: nothing, 200: given(lastItem) },
   recentItems: { 200: { ...given(larger), without: ['before', 'exclude'] } },
-  changeScore: {
-    200: given(async ({ groups }) => {
-      await groups.put('article:42', { mode: 'top' })
-      await groups.append('article:42', { member: 'user-7', score: 110 })
-    }),
-  },
-  clearGroup: { 200: given(lastItem) },
+  ...{ clearGroup: { 200: given(lastItem) }, changeScore: { 200: given(ranked) } },
   ...{ getItem: { 200: given(lastItem) }, removeItem: { 204: given(lastItem) } },
   appendItems: {
     201: given(lastItem),

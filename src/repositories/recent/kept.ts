@@ -2,19 +2,26 @@
  * The members that a `distinct` or a `top` group keeps, during a transaction: which of them an append replaces, and whether it
  * is kept at all. No statements; the caller holds the head's lock.
  */
-import type { NewItemRow } from './ring'
+import type { NewItem } from '../../shared/group-types'
 import type { Head, Occupant } from './rows'
 import { byRank } from './score'
 import { expired } from './window'
 
-type Members = Map<string, Occupant>
+type ByMember = Map<string, Occupant>
+
+/** An item that is to be appended. */
+interface Candidate {
+  member: string | null
+  score: number | null
+  keep: NewItem['keep'] | null
+}
 
 /** A slot for each member. */
 abstract class Kept {
-  readonly members: Members
+  readonly members: ByMember
   readonly #free: number[] = []
 
-  constructor({ capacity }: Head, members: Members, taken: ReadonlySet<number>) {
+  constructor({ capacity }: Head, members: ByMember, taken: ReadonlySet<number>) {
     this.members = members
     for (let slot = capacity - 1; slot >= 0 && members.size < capacity; slot--) {
       if (!taken.has(slot)) this.#free.push(slot)
@@ -22,7 +29,7 @@ abstract class Kept {
   }
 
   /** The item that an append leaves as it is, and gives back in its place; null where it is to be appended. */
-  abstract standing(item: NewItemRow): Occupant | null
+  abstract standing(item: Candidate): Occupant | null
 
   /** The member that has to go for another one. */
   protected abstract last(): Occupant
@@ -45,7 +52,7 @@ abstract class Kept {
 /** The members of a `distinct` group: those seen last. */
 export class LastSeen extends Kept {
   constructor(head: Head, occupants: readonly Occupant[]) {
-    const members: Members = new Map()
+    const members: ByMember = new Map()
     for (const occupant of [...occupants].sort((a, b) => (a.id < b.id ? -1 : 1))) {
       if (occupant.member !== null) members.set(occupant.member, occupant)
     }
@@ -74,7 +81,7 @@ export class Top extends Kept {
   #last: Occupant | null = null
 
   constructor(head: Head, occupants: readonly Occupant[], nowMs: number) {
-    const members: Members = new Map()
+    const members: ByMember = new Map()
     for (const occupant of occupants) if (occupant.member !== null) members.set(occupant.member, occupant)
     super(head, members, new Set(occupants.map(({ slot }) => slot)))
     this.#capacity = head.capacity
@@ -82,7 +89,7 @@ export class Top extends Kept {
   }
 
   /** The member's own item, if its score is not lower; or the last of a full group, if its score is not lower. */
-  standing({ member, score, keep }: NewItemRow): Occupant | null {
+  standing({ member, score, keep }: Candidate): Occupant | null {
     const own = this.members.get(member as string)
     if (own === undefined && this.members.size < this.#capacity) return null
     const rival = own ?? this.last()

@@ -5,7 +5,11 @@
  * but the sign turned round below zero. So three engines sort alike, and none writes a score as a text that rounds it.
  */
 import { MAX_ID } from '../../fields/rules'
-import type { Occupant } from './rows'
+
+interface Ranked {
+  id: bigint
+  score: number | null
+}
 
 const view = new DataView(new ArrayBuffer(8))
 
@@ -26,7 +30,7 @@ export const plain = (score: number): number => score + 0
 const turned = (bits: bigint): bigint => (bits < 0n ? bits ^ MAX_ID : bits)
 
 /** Sorts the highest score first, and of equal ones the oldest. */
-export function byRank(a: Pick<Occupant, 'id' | 'score'>, b: Pick<Occupant, 'id' | 'score'>): number {
+export function byRank(a: Ranked, b: Ranked): number {
   const [one, other] = [a.score ?? Number.NEGATIVE_INFINITY, b.score ?? Number.NEGATIVE_INFINITY]
   if (one !== other) return one > other ? -1 : 1
   return a.id < b.id ? -1 : 1
