@@ -196,7 +196,7 @@ test('send with a key leaves one waiting, and cancel removes it', async () => {
   const replaced = ['queues', 'send', 'keyed', '2', '--key', 'k', '--on-key', 'replace', '--json']
   expect(JSON.parse((await onDatabase(...replaced)).stdout)).toEqual({ ...JSON.parse(stdout), sent: false })
   expect(await onDatabase('queues', 'message', 'keyed', JSON.parse(stdout).id)).toMatchObject({
-    stdout: expect.stringMatching(/\nbody +2\n[^]*\nkey +k\n/),
+    stdout: expect.stringMatching(/\nbody +2\n[\s\S]*\nkey +k\n/),
   })
   expect(await onServer('queues', 'cancel', 'keyed', 'k')).toMatchObject({ code: 0, stdout: 'Done.\n' })
   expect(await onDatabase('queues', 'cancel', 'keyed', 'k')).toMatchObject({ code: 3 })
