@@ -32,6 +32,7 @@ export async function standing(
   isSqlite: boolean,
   names: readonly string[],
 ): Promise<Map<string, NameHolder>> {
+  if (names.length === 0) return new Map()
   const list = names.map((name) => `'${name}'`).join(', ')
   const rows = (await ask(isSqlite ? sqliteSql(list) : serverSql(list))) as unknown as CatalogueRow[]
   const found = new Map<string, NameHolder>()

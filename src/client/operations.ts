@@ -43,6 +43,7 @@ export const putQueue: Operation<Answers['Queue'], { path: Path<'queue'>; body: 
 export const deleteQueue: Operation<undefined, { path: Path<'queue'> }> = { method: 'DELETE', path: '/v1/queues/{queue}' }
 export const updateQueue: Operation<Answers['Queue'], { path: Path<'queue'>; body: Bodies['QueueChanges'] }> = { method: 'PATCH', path: '/v1/queues/{queue}', answer: {} }
 export const listErrors: Operation<Answers['DeadErrors'], { path: Path<'queue'>; query: Query<'from'> }> = { method: 'GET', path: '/v1/queues/{queue}/errors', answer: { errors: {} } }
+export const queueHistory: Operation<Answers['QueueHistory'], { path: Path<'queue'>; query: Query<'period'> }> = { method: 'GET', path: '/v1/queues/{queue}/history', answer: { points: {} } }
 export const redriveQueue: Operation<Answers['Moved'], { path: Path<'queue'>; body: Bodies['Redrive'] }> = { method: 'POST', path: '/v1/queues/{queue}/redrive', body: { ids: 'bigint' } }
 export const promoteMessages: Operation<Answers['Promoted'], { path: Path<'queue'>; body: Bodies['Promote'] }> = { method: 'POST', path: '/v1/queues/{queue}/promote', body: { ids: 'bigint' } }
 export const purgeQueue: Operation<Answers['Deleted'], { path: Path<'queue'>; body: Bodies['Purge'] }> = { method: 'POST', path: '/v1/queues/{queue}/purge', body: { ids: 'bigint' } }

@@ -7,6 +7,7 @@ import type {
   DeadFilter,
   Extended,
   ExtendOptions,
+  HistoryPeriod,
   Message,
   MessagePage,
   MessageRef,
@@ -17,6 +18,7 @@ import type {
   PeekOptions,
   PurgeOptions,
   Queue,
+  QueueHistory,
   QueueSettings,
   Queues,
   ReceiveOptions,
@@ -46,12 +48,12 @@ export class QueueCalls
 
   /** Until `resume`, messages can be sent but receives get none. Repeatable. Throws `queue_not_found`. */
   pause(queue: string, options?: CallOptions): Promise<Queue> {
-    return this.#transport.value(operations.pauseQueue, { path: { queue }, body: {} }, { repeat: 'safe', ...options })
+    return this.#settle(operations.pauseQueue, queue, {}, options, 'safe')
   }
 
   /** Ends a pause; waiting receives get messages at once. Repeatable. Throws `queue_not_found`. */
   resume(queue: string, options?: CallOptions): Promise<Queue> {
-    return this.#transport.value(operations.resumeQueue, { path: { queue }, body: {} }, { repeat: 'safe', ...options })
+    return this.#settle(operations.resumeQueue, queue, {}, options, 'safe')
   }
 
   /**
@@ -204,6 +206,11 @@ export class QueueCalls
     return this.#page(operations.listErrors, queue, options)
   }
 
+  /** Numbers of messages that were sent, acknowledged and waiting in the last hour or week. */
+  history(queue: string, options: { period?: HistoryPeriod | undefined } & CallOptions = {}): Promise<QueueHistory> {
+    return this.#page(operations.queueHistory, queue, options)
+  }
+
   /** Sends dead messages, all or those that are chosen, back to the queue that they died in, with receive count 0. */
   redrive(queue: string, options: WithCall<Omit<RedriveOptions, 'prefix'>> = {}): Promise<{ moved: number }> {
     return this.#inParts(operations.redriveQueue, queue, options)
@@ -211,7 +218,7 @@ export class QueueCalls
 
   /** Has the delayed ones of these messages, 1 to 1,000 ids, handed out now. */
   promote(queue: string, ids: readonly bigint[], options?: CallOptions): Promise<{ promoted: number }> {
-    return this.#transport.value(operations.promoteMessages, { path: { queue }, body: { ids } }, options)
+    return this.#settle(operations.promoteMessages, queue, { ids }, options)
   }
 
   /** Deletes all ready, blocked and delayed messages, in a dead-letter queue the dead letters; or only the dead that are chosen. */

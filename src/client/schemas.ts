@@ -54,6 +54,7 @@ export interface Answers {
   PeekedMessage: queues.PeekedMessage
   MessagePage: queues.MessagePage
   DeadErrors: queues.DeadErrors
+  QueueHistory: queues.QueueHistory
   Overview: Overview
   Moved: { moved: number }
   Promoted: { promoted: number }

@@ -19,6 +19,7 @@ const TABLES = {
   queueDedups: 'queue_dedups',
   queueCursors: 'queue_cursors',
   queueDrops: 'queue_drops',
+  queueHistory: 'queue_history',
   schedules: 'schedules',
   feeds: 'feeds',
   feedEntries: 'feed_entries',

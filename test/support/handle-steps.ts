@@ -26,6 +26,7 @@ export const queueSteps: readonly Step[] = [
   ['ack', ({ receive }) => [messageIn(receive, 1)]],
   ['ackMany', ({ receive }) => [[messageIn(receive, 1)]]],
   ['errors'],
+  ['history'],
   ['redrive'],
   ['promote', ({ send }) => [[(send as { id: bigint }).id]]],
   ['remove', ({ send }) => [(send as { id: bigint }).id]],

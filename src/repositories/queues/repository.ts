@@ -5,9 +5,8 @@
 import type { DataSource, EntityManager } from 'typeorm'
 import { sessionOf } from '../../database/attached/attach'
 import type { Reader, Session, Tx } from '../../database/engine'
-import { QUEUE, QUEUE_STATUS } from '../../fields/answers-queues'
+import { QUEUE } from '../../fields/answers-queues'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
-import { RecentnError } from '../../shared/errors'
 import type { JsonText } from '../../shared/json'
 import type * as Queue from '../../shared/queue-types'
 import type { ExtendOptions, MessageRef, NackOptions } from '../../shared/queue-types'
@@ -19,6 +18,7 @@ import { RECEIVES } from './claim/claim'
 import { readErrors } from './dead/deaths'
 import { applyChangedLimit } from './groups/group-limit'
 import { queueOf } from './heads'
+import { readHistory } from './history/read'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
 import * as queues from './queues'
@@ -30,6 +30,7 @@ import { promoteChosen, promoteDue } from './settle/promote'
 import type { Receipt } from './settle/receipts'
 import { redriveQueue } from './settle/redrive'
 import * as settle from './settle/settle'
+import { listStatuses, readStatus } from './status'
 
 type Made = Queue.Queue & { created: boolean }
 
@@ -180,14 +181,17 @@ export class QueueRepository implements Queue.Queues {
     return this.#session.read((reader) => readErrors(reader, queue, options.from))
   }
 
+  async history(
+    queue: string,
+    options: { period?: Queue.HistoryPeriod | undefined } = {},
+  ): Promise<Queue.QueueHistory> {
+    const period = check.checkedPeriod(queue, options)
+    return this.#session.read((reader) => readHistory(reader, queue, period))
+  }
+
   async get(queue: string): Promise<Queue.QueueStatus | null> {
     check.checkQueue(queue)
-    const named = await this.#session.read((reader) => queues.namedHead(reader, queue))
-    if (named === null) return null
-    await promoteDue(this.#session, this.#memory, queue).catch((error: unknown) => {
-      if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
-    })
-    return this.#statusOf(named)
+    return readStatus(this.#session, this.#memory, queue)
   }
 
   async put(queue: string, settings: Queue.QueueSettings = {}, options: IfTag = {}): Promise<Made> {
@@ -239,15 +243,6 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async list(options: ListOptions = {}): Promise<Queue.QueuePage> {
-    const { limit, ...names } = checkedPage(options, PREFIX_PAGE_RULES)
-    const heads = await this.#session.read((reader) => queues.listHeads(reader, { ...names, limit: limit + 1 }))
-    const listed: Queue.QueueStatus[] = []
-    for (const named of heads.slice(0, limit)) listed.push(await this.#statusOf(named))
-    return { queues: listed, nextAfter: heads.length > limit ? (listed.at(-1)?.queue ?? null) : null }
-  }
-
-  async #statusOf({ head, deadLetterQueue, isDeadLetterQueue }: queues.NamedHead): Promise<Queue.QueueStatus> {
-    const totals = await this.#session.read((reader) => this.#memory.totals.of(reader, head))
-    return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals })
+    return listStatuses(this.#session, this.#memory, checkedPage(options, PREFIX_PAGE_RULES))
   }
 }

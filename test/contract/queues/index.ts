@@ -15,6 +15,7 @@ import { describeQueueFairness } from './fairness'
 import { describeFullQueues } from './full'
 import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
+import { describeQueueHistory } from './history'
 import { describeQueuesInTheWay } from './in-the-way'
 import { describeQueueLetters } from './letters'
 import { describeMessageAttributes } from './message-attributes'
@@ -53,6 +54,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueLetters(context)
   describeQueueDryRuns(context)
   describeQueueErrors(context)
+  describeQueueHistory(context)
   describeQueueArchives(context)
   describeQueuePeeks(context)
   describeQueueOrder(context)

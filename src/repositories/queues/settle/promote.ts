@@ -214,6 +214,8 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   // The receipt stays: until another receiver claims the message, its last receiver may still acknowledge it.
   await makeReady(tx, head, ready, '', memory, given.blocked)
   await makeNextReady(tx, given, memory)
+  const expired = [...dead, ...ready].filter(({ state }) => state === STATE.inFlight)
+  tx.afterCommit(() => memory.passed(head.queue, 'failed', expired.length))
   return { moved: free.length, more: rows.length >= BATCH && deadLetterQueue !== 'in use' && busy.size === 0 }
 }
 
