@@ -39,7 +39,11 @@ export const BOUND_COLUMNS: AddedColumns = {
 }
 
 /** What limits, keys, scores and rates need. */
-export const LIMIT_COLUMNS: AddedColumns = {}
+export const LIMIT_COLUMNS: AddedColumns = {
+  queues: { keyed: 'integer NOT NULL DEFAULT 0' },
+  queue_messages: { message_key: 'varchar(191) NULL' },
+  queue_archive: { message_key: 'varchar(191) NULL' },
+}
 
 /** All of them. */
 export function addedColumns(types: Types): AddedColumns {

@@ -1,43 +1,40 @@
 /**
  * `node scripts/client-operations.cjs` writes docs/openapi.json, the document of the build in dist, and generates
- * src/client/operations.ts from it: the route of each operation, what it takes and answers by the names of `schemas.ts`, and
- * which fields of its bodies are ids and times: a time whose name ends in `At` is known by that. Each is its own constant, so
- * that a bundler leaves out those that no page calls. A test generates the same text and compares.
+ * src/client/operations.ts from it: the route of each operation, with what it takes and answers by the names of `schemas.ts`,
+ * and the names of fields that are ids, or whose values are the user's. A time is known by the `At` at the end of its name.
+ * Each is its own constant, so that a bundler leaves out those that no page calls. A test generates the same text and compares.
  */
 const { writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 
 /** Schemas that have another type in the client than in JSON. */
-const CONVERTED = { Id: 'bigint', TotalAppended: 'bigint', Cursor: 'bigint', Position: 'bigint', Time: 'time' }
+const KINDS = { Id: 'id', TotalAppended: 'id', Cursor: 'id', Position: 'id', Time: 'time' }
+
+/** The schemas of streams' events. */
+const EVENTS = ['Item', 'GroupRemoved', 'GroupReset']
 
 /** Header parameters that the client sends by itself. */
 const KNOWN_HEADERS = ['If-Match', 'If-None-Match', 'Last-Event-ID']
 
-/** How many operations take or answer a schema. */
-const uses = new Map()
-
 const nameOf = (ref) => ref.split('/').at(-1)
+
+const bodyOf = ({ content }, schemas) => schemas[nameOf(content['application/json'].schema.$ref)]
 
 /** The text of operations.ts. */
 exports.operationsOf = (document) => {
   const { schemas } = document.components
-  uses.clear()
-  for (const { requestBody, responses } of Object.values(document.paths).flatMap(Object.values)) {
-    const body = requestBody && nameOf(requestBody.content['application/json'].schema.$ref)
-    for (const name of [body, exports.answerOf(responses)]) uses.set(name, (uses.get(name) ?? 0) + 1)
-  }
+  const operations = Object.values(document.paths).flatMap(Object.values)
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => operationOf(path, method.toUpperCase(), operation, schemas)),
+    Object.entries(methods).map(([method, operation]) => operationOf(path, method.toUpperCase(), operation)),
   )
   return `// Generated from the OpenAPI document by scripts/client-operations.cjs. Do not edit.
-import type { FieldShapes, Operation, Path, Query } from './format'
-import type { Answers, Bodies } from './schemas'
+import type { Answers, Bodies, Operation, Path, Query } from './schemas'
 
-${shapeLines(schemas).join('')}
+${ruleLines(operations, schemas)}
 ${routes.join('')}`
 }
 
-function operationOf(target, method, { operationId, parameters = [], requestBody, responses }, schemas) {
+function operationOf(target, method, { operationId, parameters = [], requestBody, responses }) {
   const unknown = parameters.find((each) => each.in === 'header' && !KNOWN_HEADERS.includes(each.name))
   if (unknown) throw new Error(`the client sends no ${unknown.name}`)
   const answer = exports.answerOf(responses)
@@ -47,9 +44,7 @@ function operationOf(target, method, { operationId, parameters = [], requestBody
   const parts = [path && `path: Path<${path}>`, query && `query: Query<${query}>`, body && `body: Bodies['${body}']`]
   const taken = parts.filter(Boolean).join('; ')
   const type = `${answer ? `Answers['${answer}']` : 'undefined'}${taken && `, { ${taken} }`}`
-  const sent = body && shapeOf(schemas[body], schemas) ? `, body: ${referenceTo(body, schemas)}` : ''
-  const given = answer && shapeOf(schemas[answer], schemas) ? `, answer: ${referenceTo(answer, schemas)}` : ''
-  return `export const ${operationId}: Operation<${type}> = { method: '${method}', path: '${target}'${sent}${given} }\n`
+  return `export const ${operationId} = '${method} ${target}' as Operation<${type}>\n`
 }
 
 /** The name of the answer; the wider one of two: `SentOneOrMany` beside `Sent`. Undefined if there is none. */
@@ -60,75 +55,59 @@ exports.answerOf = (responses) => {
   return names.at(-1)
 }
 
-/** Shapes that other files of the client name. */
-const IMPORTED = ['Item', 'Group', 'GroupRemoved', 'GroupReset']
-
-/** The shapes that have a constant, each after those that it names. All others are written where they are used: pages count bytes. */
-function shapeLines(schemas) {
-  const lines = new Map()
-  const add = (name) => {
-    if (lines.has(name) || !hasConstant(name, schemas)) return
-    const shape = shapeOf(schemas[name], schemas)
-    for (const inner of namesIn(shape)) add(inner)
-    lines.set(
-      name,
-      `${IMPORTED.includes(name) ? 'export ' : ''}const ${shapeName(name)}: FieldShapes = ${shapeText(shape, schemas)}\n`,
-    )
+/** Which fields the client converts, by their names. Throws if one name means two things. */
+function ruleLines(operations, schemas) {
+  const kinds = new Map()
+  for (const name of [...EVENTS, ...operations.map(({ responses }) => exports.answerOf(responses))]) {
+    if (name) walk(schemas[name], schemas, [], (path, kind) => note(kinds, path.at(-1), kind))
   }
-  Object.keys(schemas).forEach(add)
-  return [...lines.values()]
+  const sent = new Set()
+  for (const { requestBody } of operations) {
+    if (requestBody)
+      walk(bodyOf(requestBody, schemas), schemas, [], (path, kind) => kind === 'id' && sent.add(path.join('/')))
+  }
+  const named = (wanted) => [...kinds].flatMap(([name, kind]) => (kind === wanted ? [name] : [])).join('|')
+  const places = [...sent].sort().map((place) => place.replaceAll('/', '\\/').replaceAll('*', '\\d+'))
+  return `/** Fields of answers that are ids. */
+export const IDS = /^(${named('id')})$/
+/** Fields of answers that have what users gave. */
+export const OPEN = /^(${named('open')})$/
+/** Where bodies have ids. */
+export const SENT_IDS = /^\\/(${places.join('|')})$/
+`
 }
 
-const namesIn = (shape) =>
-  typeof shape !== 'string'
-    ? Object.values(shape ?? {}).flatMap(namesIn)
-    : Object.values(CONVERTED).includes(shape)
-      ? []
-      : [shape]
-
-/** One that several others have in them, and that says something. */
-function hasConstant(name, schemas) {
-  if (IMPORTED.includes(name)) return true
-  const shape = shapeOf(schemas[name], schemas)
-  if (shape === null || Object.keys(shape).length === 0) return false
-  const within = Object.keys(schemas).filter((each) => namesIn(shapeOf(schemas[each], schemas)).includes(name))
-  return within.length + (uses.get(name) ?? 0) > 1
+function note(kinds, name, kind) {
+  const known = kinds.get(name) ?? kind
+  // An id begins with a digit, and the other `nextBefore` does not.
+  if (known !== kind && name !== 'nextBefore') throw new Error(`${name} is ${known} here and ${kind} there`)
+  if (name !== undefined) kinds.set(name, known === 'plain' ? kind : known)
 }
 
-const shapeName = (name) => `${name.replace(/^./, (letter) => letter.toLowerCase())}Shape`
-
-const referenceTo = (name, schemas) =>
-  hasConstant(name, schemas) ? shapeName(name) : shapeText(shapeOf(schemas[name], schemas), schemas)
-
-function shapeText(shape, schemas) {
-  if (Object.values(CONVERTED).includes(shape)) return `'${shape}'`
-  if (typeof shape === 'string') return referenceTo(shape, schemas)
-  const fields = Object.entries(shape).map(([name, each]) => `${name}: ${shapeText(each, schemas)}`)
-  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`
-}
-
-/** By field: a conversion, the name of another shape, or a shape. Null where nothing is converted. */
-function shapeOf(schema, schemas) {
+/** Calls `see` with the path of each field, and what the field is: `id`, `time`, `open` or `plain`. A member of a list is `*`. */
+function walk(schema, schemas, path, see) {
   if (schema.$ref) {
     const name = nameOf(schema.$ref)
-    return CONVERTED[name] ?? (shapeOf(schemas[name], schemas) ? name : null)
+    if (!(name in KINDS)) {
+      walk(schemas[name], schemas, path, see)
+      return
+    }
+    if (KINDS[name] === 'time' && !path.at(-1).endsWith('At')) throw new Error(`${path.at(-1)} is a time`)
+    see(path, KINDS[name])
+    return
   }
-  if (schema.type === 'array') return shapeOf(schema.items, schemas)
-  if (schema.properties) {
-    const fields = Object.entries(schema.properties).map(([name, each]) => [name, shapeOf(each, schemas)])
-    const converted = fields.filter(([, shape]) => shape !== null)
-    const wrong = fields.find(([name, shape]) => name.endsWith('At') && shape !== 'time')
-    if (wrong) throw new Error(`${wrong[0]} is no time, and the client makes it one`)
-    const named = converted.filter(([name]) => !name.endsWith('At'))
-    return converted.length === 0 ? null : Object.fromEntries(named)
+  if (schema.type === 'array') {
+    walk(schema.items, schemas, [...path, '*'], see)
+    return
   }
-  const shapes = (schema.anyOf ?? schema.oneOf ?? []).map((each) => shapeOf(each, schemas)).filter(Boolean)
-  if (shapes.length < 2) return shapes[0] ?? null
-  // One of several: the fields of all of them.
-  return Object.assign(
-    {},
-    ...shapes.map((shape) => (typeof shape === 'string' ? shapeOf(schemas[shape], schemas) : shape)),
-  )
+  const fields = Object.entries(schema.properties ?? {})
+  for (const [name, each] of fields) walk(each, schemas, [...path, name], see)
+  const some = (schema.anyOf ?? schema.oneOf ?? []).filter(({ type }) => type !== 'null')
+  for (const each of some) walk(each, schemas, path, see)
+  if (fields.length + some.length > 0) return
+  if (path.at(-1)?.endsWith('At')) throw new Error(`${path.at(-1)} is no time`)
+  const isTyped = schema.type !== undefined || 'enum' in schema || 'const' in schema
+  see(path, isTyped && !schema.additionalProperties ? 'plain' : 'open')
 }
 
 if (require.main === module) {

@@ -1,11 +1,10 @@
 /** The checks of `recentn doctor` on MySQL and MariaDB. */
 import type { DataSource } from 'typeorm'
-import { otherSettings, refusedServer, serverName, skipsLocked } from '../store/open'
+import { OF_A_PROXY, otherSettings, refusedServer, serverName, sharedSessions, skipsLocked } from '../store/open'
 import { type Check, type CheckResult, type SqlRow, tableOf } from './doctor-work'
 
 /** MariaDB has had RANDOM_BYTES, which draws receipts, since 10.10. */
 const OLDEST = { MySQL: [8, 0], MariaDB: [10, 10] } as const
-const PROXY = 'a proxy may be resetting sessions; connect recentn to the server itself'
 const CLOCK_LIMIT_MS = 1000
 const LONG_LOCK_SECONDS = 5
 
@@ -35,7 +34,7 @@ async function isolation(database: DataSource): Promise<CheckResult> {
   const [server, own] = [await find('GLOBAL'), await find('SESSION')]
   const found = `the server's default is ${server}; recentn's own connections use ${own}`
   if (own !== 'READ-COMMITTED') {
-    return { state: 'wrong', found, fix: PROXY }
+    return { state: 'wrong', found, fix: OF_A_PROXY }
   }
   if (server === own) return { state: 'ok', found }
   return { state: 'ok', found: `${found} (prefer that for your own transactions that you give to store.within())` }
@@ -104,7 +103,7 @@ async function texts(database: DataSource): Promise<CheckResult> {
   const own = [...new Set([row.client, row.connection, row.results].map(String))].join(', ')
   const found = `recentn's own connections use ${own}`
   if (own !== 'utf8mb4') {
-    return { state: 'wrong', found, fix: PROXY }
+    return { state: 'wrong', found, fix: OF_A_PROXY }
   }
   const init = String(row.init ?? '')
   const others = init.match(SETS_CHARSET)?.filter((one) => !/utf8mb4$/i.test(one)) ?? []
@@ -123,10 +122,16 @@ const SETS_CHARSET =
 async function settings(database: DataSource): Promise<CheckResult> {
   const sql = `SELECT ${otherSettings('SESSION')} AS own, ${otherSettings('GLOBAL')} AS server`
   const [{ own, server }] = await database.query(sql)
-  if (own) return { state: 'wrong', found: `recentn's own connections have ${own}`, fix: PROXY }
+  if (own) return { state: 'wrong', found: `recentn's own connections have ${own}`, fix: OF_A_PROXY }
   if (!server) return { state: 'ok', found: 'as recentn needs them' }
   const found = `right on recentn's own connections; the server gives others ${server}`
   return { state: 'warning', found, fix: 'a DataSource that is given to attachStore is refused: set them there' }
+}
+
+async function sessions(database: DataSource): Promise<CheckResult> {
+  const fault = await sharedSessions(database)
+  if (fault === null) return { state: 'ok', found: 'each connection has its own' }
+  return { state: 'wrong', found: fault, fix: OF_A_PROXY }
 }
 
 async function clock(database: DataSource): Promise<CheckResult> {
@@ -190,6 +195,7 @@ export const MYSQL_CHECKS: Check[] = [
   ['isolation', isolation],
   ['texts', texts],
   ['settings', settings],
+  ['sessions', sessions],
   ['SKIP LOCKED', skipLocked],
   ['durability', binaryLog],
   ['writes', writes],

@@ -77,6 +77,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
       },
       message: { operation: 'getMessage' },
       remove: { operation: 'deleteMessage' },
+      cancel: { operation: 'cancelMessage' },
       errors: {
         operation: 'listErrors',
         table: ['errors', 'count', 'firstDeadAt', 'lastDeadAt', 'error'],

@@ -87,8 +87,8 @@ function atServer(url: string): Place {
         body: body === undefined ? undefined : {},
         headers,
       }
-      const operation = { method: method.toUpperCase(), path: template }
-      const answer = await transport.value(operation, parts as never).catch((error) => {
+      const operation = `${method.toUpperCase()} ${template}`
+      const answer = await transport.value(operation as never, parts as never).catch((error) => {
         throw forPeople(error)
       })
       return (answer as JsonText | undefined)?.text ?? ''

@@ -6,15 +6,14 @@ import { FEED_CALLS, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../shared/handle
 import type { ApiKey } from '../shared/key-types'
 import type { Overview, OverviewOptions } from '../shared/overview-types'
 import { FeedCalls } from './feeds'
-import type { Operation } from './format'
 import { GroupCalls } from './groups'
 import type { CallsFeedHandle, CallsGroupHandle, CallsQueueHandle } from './handles'
 import * as operations from './operations'
 import { type ClientOptions, checkOptions } from './options'
 import { QueueCalls } from './queues'
-import type { Health } from './schemas'
+import type { Health, Operation } from './schemas'
 import { PolicyCalls, SCHEDULES, type ScheduleCalls, SettingsCalls } from './settings'
-import { type CallOptions, parted, Transport } from './transport'
+import { type CallOptions, Transport } from './transport'
 
 /** The parts of every client besides groups, queues and feeds. */
 export interface CommonClient {
@@ -76,10 +75,8 @@ export function transportOf(options: ClientOptions): Transport {
 export function commonOf(transport: Transport): CommonClient {
   const asking =
     <Answer>(operation: Operation<Answer>) =>
-    (options: CallOptions = {}) => {
-      const [query, call] = parted(options)
-      return transport.value(operation, { query } as object, call)
-    }
+    (options?: CallOptions) =>
+      transport.asked(operation, null, options)
   return {
     policies: new PolicyCalls(transport),
     schedules: new SettingsCalls(transport, SCHEDULES) as ScheduleCalls,

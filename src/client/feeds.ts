@@ -17,7 +17,7 @@ import type {
 import type { AsJson, JsonText } from '../shared/json'
 import type { ListOptions } from '../shared/types'
 import * as operations from './operations'
-import { type CallOptions, everyOf, parted, type Transport, type WithCall } from './transport'
+import { type CallOptions, everyOf, type Transport, type WithCall } from './transport'
 
 /** `Value` is the type that the caller says values have: nothing checks it. */
 export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
@@ -37,8 +37,11 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
     value: Given & AsJson<Given>,
     options?: CallOptions,
   ): Promise<WrittenEntry<Value>> {
-    const parts = { path: { feed, key }, body: { value } }
-    return (await this.#transport.value(operations.putEntry, parts, options)) as WrittenEntry<Value>
+    return (await this.#transport.asked(
+      operations.putEntry,
+      { feed, key },
+      { value, ...options },
+    )) as WrittenEntry<Value>
   }
 
   /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
@@ -47,8 +50,7 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
     entries: readonly NewEntry<NoInfer<Value>>[],
     options?: CallOptions,
   ): Promise<{ entries: PutEntry[] }> {
-    const parts = { path: { feed }, body: { entries } }
-    return this.#transport.value(operations.putEntries, parts, { repeat: 'safe', ...options })
+    return this.#transport.asked(operations.putEntries, { feed }, { entries, ...options }, 'safe')
   }
 
   /** The entry; null if there is none, or a tombstone. */
@@ -79,14 +81,13 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
    * `waitSeconds` the call may take that much longer. Throws `cursor_expired` if a tombstone after the cursor has been
    * removed, or if the cursor is beyond the last sync id.
    */
-  changes<Value = unknown>(feed: string, options: WithCall<ChangesOptions> = {}): Promise<Changes<Value>> {
-    const [query, call] = parted(options)
-    return this.#transport.value(operations.getChanges, { path: { feed }, query }, call) as Promise<Changes<Value>>
+  changes<Value = unknown>(feed: string, options?: WithCall<ChangesOptions>): Promise<Changes<Value>> {
+    return this.#transport.asked(operations.getChanges, { feed }, options) as Promise<Changes<Value>>
   }
 
   /** The stored cursor; 0 for an unknown consumer. Throws `feed_not_found`. */
   cursor(feed: string, consumer: string, options?: CallOptions): Promise<Consumer> {
-    return this.#transport.value(operations.getCursor, { path: { feed, consumer } }, options)
+    return this.#transport.asked(operations.getCursor, { feed, consumer }, options)
   }
 
   /** Moves the cursor forward. It moves backward only if `force` is true. */
@@ -94,10 +95,9 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
     feed: string,
     consumer: string,
     cursor: bigint,
-    options: MoveCursorOptions & CallOptions = {},
+    options?: MoveCursorOptions & CallOptions,
   ): Promise<Consumer> {
-    const [more, call] = parted(options)
-    return this.#transport.value(operations.moveCursor, { path: { feed, consumer }, body: { cursor, ...more } }, call)
+    return this.#transport.asked(operations.moveCursor, { feed, consumer }, { cursor, ...options })
   }
 
   /** Removes the cursor; false if there was none. */
@@ -117,9 +117,8 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
   }
 
   /** A page of feeds, by name. */
-  list(options: WithCall<ListOptions> = {}): Promise<FeedPage> {
-    const [query, call] = parted(options)
-    return this.#transport.value(operations.listFeeds, { query }, call)
+  list(options?: WithCall<ListOptions>): Promise<FeedPage> {
+    return this.#transport.asked(operations.listFeeds, null, options)
   }
 
   /** All feeds by name, in pages of `limit`. */

@@ -1,24 +1,13 @@
 /**
  * The form of requests and answers. In JSON ids are strings and times ISO strings; the client has bigint and Date. The
- * generated shapes say which fields these are. All others, payloads above all, pass through unchanged.
+ * names of fields say which these are. Values that users gave, payloads above all, pass through unchanged.
  */
 import type { ErrorCode } from '../shared/error-codes'
 import { type Fault, invalidInput, RecentnError } from '../shared/recentn-error'
+import { IDS, OPEN, SENT_IDS } from './operations'
+import type { Operation } from './schemas'
 
-type Shape = 'bigint' | 'time' | FieldShapes
-/** The fields of a body that are ids or times, or have such fields in them; a time whose name ends in `At` is left out. */
-export type FieldShapes = { readonly [field: string]: Shape }
 type Fields = Record<string, unknown>
-
-/** The route of an operation, and the shapes of its bodies where something in them is converted. */
-export interface Operation<Answer = unknown, Parts = unknown> {
-  readonly method: string
-  readonly path: string
-  readonly body?: FieldShapes
-  readonly answer?: FieldShapes
-  /** Never set: for the compiler. */
-  readonly types?: [Answer, Parts]
-}
 
 /** The parts of a request. */
 export interface RequestParts extends Headed {
@@ -31,16 +20,11 @@ export interface Headed {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The parameters of an operation. */
-export type Path<Names extends string> = Record<Names, string | bigint>
-export type Query<Names extends string> = { [Name in Names]?: unknown }
-
-/** A request as `fetch` takes it, and how its answer is read. */
+/** A request as `fetch` takes it. */
 export interface WireRequest {
   /** Below the base. */
   target: string
   init: RequestInit & { method: string; headers: Headers }
-  answer: FieldShapes | undefined
 }
 
 /** Throws `invalid_input` for a name that a path can't hold, and for a body that JSON can't hold. */
@@ -48,22 +32,22 @@ export function requestOf(
   operation: Operation,
   { path = {}, query = {}, body, headers = {} }: RequestParts,
 ): WireRequest {
-  const init: WireRequest['init'] = { method: operation.method, headers: new Headers(headers) }
-  const target = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, path[name]))
+  const [method, route] = operation.split(' ') as [string, string]
+  const init: WireRequest['init'] = { method, headers: new Headers(headers) }
+  const target = route.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, path[name]))
   if (body !== undefined) {
     init.headers.set('Content-Type', 'application/json')
-    init.body = bodyText(operation.body ? encoded(body, operation.body) : body)
+    init.body = bodyText(body)
   }
-  return { target: target + queryText(query), init, answer: operation.answer }
+  return { target: target + queryText(query), init }
 }
 
 function segment(name: string, value: unknown): string {
-  const text = name === 'id' ? idText(value, { parameter: name }) : value
+  const [type, detail] =
+    name === 'id' ? ['bigint', 'must be a bigint'] : ['string', 'must be a name, and not "." or ".."']
   // A URL loses the segments "." and "..", even if they are percent-encoded.
-  if (typeof text !== 'string' || /^\.{0,2}$/.test(text)) {
-    throw invalidInput([{ parameter: name, detail: 'must be a name, and not "." or ".."' }])
-  }
-  return percentEncoded(name, text)
+  if (typeof value !== type || /^\.{0,2}$/.test(String(value))) throw invalidInput([{ parameter: name, detail }])
+  return percentEncoded(name, String(value))
 }
 
 function queryText(query: object): string {
@@ -89,9 +73,12 @@ function bodyText(body: unknown): string {
   const places = new Map<unknown, string>()
   let pointer = ''
   try {
-    return JSON.stringify(body, function (this: unknown, key, value) {
+    return JSON.stringify(body, function (this: Fields, key, value) {
       pointer = places.has(this) ? `${places.get(this)}/${key}` : ''
       places.set(value, pointer)
+      if (SENT_IDS.test(pointer) && typeof value === 'bigint') return String(value)
+      // JSON writes null for a Date that is none.
+      if (value === null && this[key] && SENT_TIMES.test(pointer)) throw new Error('it is no valid Date')
       // JSON writes {} for most of them.
       const kind = /BigInt|Map|Set|Promise/.exec(Object.prototype.toString.call(value))
       if (kind) throw new Error(`it is a ${kind}`)
@@ -102,65 +89,33 @@ function bodyText(body: unknown): string {
   }
 }
 
-/** A copy of a body, as far as it changes. Throws `invalid_input` for an id or a time of another type. */
-function encoded(value: unknown, shape: Shape, pointer = ''): unknown {
-  if (value === null || value === undefined) return value
-  if (Array.isArray(value)) return value.map((each, i) => encoded(each, shape, `${pointer}/${i}`))
-  if (shape === 'bigint') return idText(value, { pointer })
-  if (shape === 'time') return timeText(value, pointer)
-  if (typeof value !== 'object') return value
-  const fields: Fields = { ...value }
-  for (const name in fields) {
-    const of = shapeIn(shape, name)
-    if (of) fields[name] = encoded(fields[name], of, `${pointer}/${name}`)
-  }
-  return fields
-}
-
-function shapeIn(shape: FieldShapes, name: string): Shape | undefined {
-  if (name.endsWith('At')) return 'time'
-  return Object.hasOwn(shape, name) ? shape[name] : undefined
-}
-
-function idText(value: unknown, place: { pointer?: string; parameter?: string }): string {
-  if (typeof value === 'bigint' && value >= 0n) return String(value)
-  throw invalidInput([{ ...place, detail: 'must be a bigint of at least 0' }])
-}
-
-function timeText(value: unknown, pointer: string): string {
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString()
-  throw invalidInput([{ pointer, detail: 'must be a valid Date' }])
-}
+const SENT_TIMES = /^(\/(items|messages)\/\d+)?\/\w+At$/
 
 /** Changes parsed JSON in place. `JSON.stringify` turns the result back into the JSON of the server. */
-export function decoded(value: unknown, shape: Shape): unknown {
-  if (value === null || value === undefined) return value
-  if (Array.isArray(value)) return value.map((each) => decoded(each, shape))
-  if (shape === 'bigint') return BigInt(value as string)
-  if (shape === 'time') return new Date(value as string)
+export function decoded(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(decoded)
+  if (typeof value !== 'object' || value === null) return value
   const fields = value as Fields
   for (const name in fields) {
-    const of = shapeIn(shape, name)
-    if (of) fields[name] = decoded(fields[name], of)
+    const field = fields[name] as string | null
+    if (field === null || OPEN.test(name)) continue
+    fields[name] = name.endsWith('At') ? new Date(field) : isId(name, field) ? BigInt(field) : decoded(field)
   }
-  return Object.setPrototypeOf(fields, prototypeOf(shape))
+  return Object.setPrototypeOf(fields, RESULT)
 }
 
-const prototypes = new Map<FieldShapes, object>()
+/** A page of a member's items has a `nextBefore` that is no id, and begins with no digit. */
+const isId = (name: string, field: string) => IDS.test(name) && /^\d/.test(field)
 
 /** Results look and compare like plain objects: what they inherit is not enumerable, and not a constructor. */
-function prototypeOf(shape: FieldShapes): object {
-  const known = prototypes.get(shape)
-  if (known !== undefined) return known
-  const toJSON = function (this: Fields): unknown {
-    // The methods add these from the status and the headers; settings have their own tag.
-    const { appended, created, ...body } = this
-    if (shape.nextBefore) delete body.tag
-    return encoded(body, shape)
-  }
-  const made = Object.create(Object.prototype, { toJSON: { value: toJSON } })
-  prototypes.set(shape, made)
-  return made
+const RESULT: object = Object.create(Object.prototype, { toJSON: { value: json } })
+
+function json(this: Fields): unknown {
+  // The methods add these from the status and the headers; settings have their own tag.
+  const { appended, created, ...body } = this
+  if ('nextBefore' in body) delete body.tag
+  for (const name in body) if (typeof body[name] === 'bigint') body[name] = String(body[name])
+  return body
 }
 
 const TAG = /^(?:W\/)?"(.*)"$/
@@ -176,7 +131,6 @@ export interface WireAnswer<T> {
 export function answerOf(
   { status, headers, ok }: Response,
   text: string,
-  { answer }: WireRequest,
   parse: (text: string) => unknown,
 ): WireAnswer<unknown> {
   if (!ok && status !== 304) throw errorOf(status, headers, text)
@@ -185,10 +139,7 @@ export function answerOf(
   const type = headers.get('Content-Type') ?? ''
   if (type.startsWith('text/plain')) return { status, value: text, tag }
   try {
-    if (type.startsWith('application/json')) {
-      const value = parse(text)
-      return { status, value: answer ? decoded(value, answer) : value, tag }
-    }
+    if (type.startsWith('application/json')) return { status, value: parse(text), tag }
   } catch {}
   throw errorOf(status, headers, text)
 }

@@ -21,7 +21,7 @@ import { type CallOptions, everyOf, parted, type Transport } from './transport'
 
 type ParsedForm = Exclude<PayloadForm, 'text'>
 
-const GROUPS: SettingsNames = { many: 'groups', absent: 'group_not_found', shape: operations.groupShape }
+const GROUPS: SettingsNames = { many: 'groups', absent: 'group_not_found' }
 
 /** `Payload` is the type that the caller says payloads have: nothing checks it. */
 export class GroupCalls
@@ -59,7 +59,7 @@ export class GroupCalls
     options?: CallOptions,
   ): Promise<AppendedPlace[]> {
     const repeat = items.every(({ eventId }) => eventId) ? 'safe' : 'once'
-    return (await this.#transport.value(operations.appendItems, { body: { items } }, { repeat, ...options })).items
+    return (await this.#transport.asked(operations.appendItems, null, { items, ...options }, repeat)).items
   }
 
   /** Counts what `put` would remove with these settings; changes nothing. */
@@ -90,9 +90,12 @@ export class GroupCalls
     options: RecentOptions<Asked> & CallOptions,
     headers?: Headed['headers'],
   ): Promise<Recent<PayloadAs<Payload, Asked>> | null> {
-    const [query, call] = parted(options)
-    const parts = { path: { group }, query, headers }
-    const { status, value, tag } = await this.#transport.call(operations.recentItems, parts, call)
+    const [parts, call] = parted(operations.recentItems, options)
+    const { status, value, tag } = await this.#transport.call(
+      operations.recentItems,
+      { path: { group }, headers, ...parts },
+      call,
+    )
     return status === 304 ? null : Object.assign(value as UntaggedRecent<PayloadAs<Payload, Asked>>, { tag })
   }
 
@@ -107,15 +110,10 @@ export class GroupCalls
   /** The newest items of each of 1 to 100 groups, in the order given. */
   async recentMany<Payload = unknown, Asked extends ParsedForm = 'value'>(
     groups: readonly string[],
-    options: Omit<RecentOptions<Asked>, 'before'> & CallOptions = {},
+    options?: Omit<RecentOptions<Asked>, 'before'> & CallOptions,
   ): Promise<UntaggedRecent<PayloadAs<Payload, Asked>>[]> {
-    const [query, call] = parted(options)
-    const { value } = await this.#transport.call(
-      operations.recentItemsOfMany,
-      { query: { ...query, group: groups } },
-      call,
-    )
-    return value.groups as UntaggedRecent<PayloadAs<Payload, Asked>>[]
+    const many = await this.#transport.asked(operations.recentItemsOfMany, null, { ...options, group: groups })
+    return many.groups as UntaggedRecent<PayloadAs<Payload, Asked>>[]
   }
 
   /** One item; null if the window of the group has none with this id. */
@@ -126,7 +124,7 @@ export class GroupCalls
 
   /** Removes all items. The next item gets the next id, as if they were still there. */
   clear(group: string, options?: CallOptions): Promise<{ deleted: number }> {
-    return this.#transport.value(operations.clearGroup, { path: { group } }, options)
+    return this.#transport.asked(operations.clearGroup, { group }, options)
   }
 
   /** Removes one item; false if the window has no item with this id. */
@@ -137,10 +135,9 @@ export class GroupCalls
   /** A page of the items of one member in all groups, newest first. */
   memberItems<Payload = unknown, Asked extends ParsedForm = 'value'>(
     member: string,
-    options: MemberOptions<Asked> & CallOptions = {},
+    options?: MemberOptions<Asked> & CallOptions,
   ): Promise<MemberItems<PayloadAs<Payload, Asked>>> {
-    const [query, call] = parted(options)
-    const page = this.#transport.value(operations.memberItems, { path: { member }, query }, call)
+    const page = this.#transport.asked(operations.memberItems, { member }, options)
     return page as Promise<MemberItems<PayloadAs<Payload, Asked>>>
   }
 
@@ -156,9 +153,8 @@ export class GroupCalls
    * Erases the items that the member has when the call arrives, in all groups or in those whose names begin with `prefix`.
    * Repeatable.
    */
-  eraseMember(member: string, options: Pick<MemberOptions, 'prefix'> & CallOptions = {}): Promise<{ deleted: number }> {
-    const [query, call] = parted(options)
-    return this.#transport.value(operations.eraseMember, { path: { member }, query }, call)
+  eraseMember(member: string, options?: Pick<MemberOptions, 'prefix'> & CallOptions): Promise<{ deleted: number }> {
+    return this.#transport.asked(operations.eraseMember, { member }, options)
   }
 }
 

@@ -30,7 +30,7 @@ export const LOOP_RULES: Readonly<Record<keyof HandlingOptions<never, never>, Op
     const { minSeconds, maxSeconds, ...others } = pausesOf(Object(value))
     const isFine = !aDelay(minSeconds) && !aDelay(maxSeconds) && maxSeconds >= minSeconds
     if (typeof value === 'object' && isFine && Object.keys(others).length === 0) return null
-    return 'must have minSeconds and maxSeconds, whole numbers, and maxSeconds not less'
+    return 'must be { minSeconds, maxSeconds }, whole numbers, maxSeconds not less'
   },
   schema: schemaFault,
   signal: (value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal'),

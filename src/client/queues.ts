@@ -27,12 +27,12 @@ import type {
   Sent,
 } from '../shared/queue-types'
 import type { As } from '../shared/types'
-import type { Operation } from './format'
 import * as operations from './operations'
+import type { Operation } from './schemas'
 import { SettingsCalls, type SettingsNames } from './settings'
-import { type CallOptions, everyOf, parted, type Transport, type WithCall } from './transport'
+import { type CallOptions, everyOf, type Transport, type WithCall } from './transport'
 
-const QUEUES: SettingsNames = { many: 'queues', absent: 'queue_not_found', shape: {} }
+const QUEUES: SettingsNames = { many: 'queues', absent: 'queue_not_found' }
 
 /** `Body` is the type that the caller says bodies have: nothing checks it. */
 export class QueueCalls
@@ -48,12 +48,12 @@ export class QueueCalls
 
   /** Until `resume`, messages can be sent but receives get none. Repeatable. Throws `queue_not_found`. */
   pause(queue: string, options?: CallOptions): Promise<Queue> {
-    return this.#settle(operations.pauseQueue, queue, {}, options, 'safe')
+    return this.#transport.asked(operations.pauseQueue, { queue }, options, 'safe')
   }
 
   /** Ends a pause; waiting receives get messages at once. Repeatable. Throws `queue_not_found`. */
   resume(queue: string, options?: CallOptions): Promise<Queue> {
-    return this.#settle(operations.resumeQueue, queue, {}, options, 'safe')
+    return this.#transport.asked(operations.resumeQueue, { queue }, options, 'safe')
   }
 
   /**
@@ -63,12 +63,10 @@ export class QueueCalls
   send<Body = unknown, Given extends Body | JsonText = Body | JsonText>(
     queue: string,
     body: Given & AsJson<Given>,
-    options: SendOptions & CallOptions = {},
+    options?: SendOptions & CallOptions,
   ): Promise<Sent> {
-    const [more, call] = parted(options)
-    const repeat = options.dedupId ? 'safe' : 'once'
-    const parts = { path: { queue }, body: { body, ...more } }
-    return this.#transport.value(operations.sendMessages, parts, { repeat, ...call }) as Promise<Sent>
+    const repeat = options?.dedupId ? 'safe' : 'once'
+    return this.#transport.asked(operations.sendMessages, { queue }, { body, ...options }, repeat) as Promise<Sent>
   }
 
   /**
@@ -81,36 +79,23 @@ export class QueueCalls
     options?: CallOptions,
   ): Promise<Sent[]> {
     const repeat = messages.every(({ dedupId }) => dedupId) ? 'safe' : 'once'
-    const parts = { path: { queue }, body: { messages } }
-    return (
-      (await this.#transport.value(operations.sendMessages, parts, { repeat, ...options })) as { messages: Sent[] }
-    ).messages
+    const sent = await this.#transport.asked(operations.sendMessages, { queue }, { messages, ...options }, repeat)
+    return (sent as { messages: Sent[] }).messages
   }
 
   /**
    * Claims messages: until the visibility timeout no other receiver gets them. The call is not repeated if no answer came:
    * messages that it claimed become ready after that timeout. With `waitSeconds` it may take that much longer.
    */
-  async receive<Body = unknown>(queue: string, options: WithCall<ReceiveOptions> = {}): Promise<Message<Body>[]> {
-    return (await this.#inParts(operations.receiveMessages, queue, options)).messages as Message<Body>[]
+  async receive<Body = unknown>(queue: string, options?: WithCall<ReceiveOptions>): Promise<Message<Body>[]> {
+    const { messages } = await this.#transport.asked(operations.receiveMessages, { queue }, options, 'parts')
+    return messages as Message<Body>[]
   }
 
   /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. Not repeated, as `receive`. */
-  async cycle<Body = unknown>(queue: string, options: WithCall<CycleOptions> = {}): Promise<Message<Body>[]> {
-    return (await this.#inParts(operations.cycleMessages, queue, options)).messages as Message<Body>[]
-  }
-
-  #inParts<Answer, Body extends object>(
-    operation: Operation<Answer, { path: { queue: string | bigint }; body: Body }>,
-    queue: string,
-    options: Body & CallOptions,
-  ): Promise<Answer> {
-    const [body, call] = parted(options)
-    return this.#transport.value(
-      operation,
-      { path: { queue }, body: body as unknown as Body },
-      { repeat: 'parts', ...call },
-    )
+  async cycle<Body = unknown>(queue: string, options?: WithCall<CycleOptions>): Promise<Message<Body>[]> {
+    const { messages } = await this.#transport.asked(operations.cycleMessages, { queue }, options, 'parts')
+    return messages as Message<Body>[]
   }
 
   /**
@@ -152,29 +137,19 @@ export class QueueCalls
     operation: Operation<unknown, { path: object; body: object }>,
     queue: string,
     handles: object,
-    options: CallOptions = {},
+    options?: CallOptions,
     repeat?: 'safe',
   ): Promise<Answer> {
-    const [more, call] = parted(options)
-    const parts = { path: { queue }, body: { ...handles, ...more } }
-    return this.#transport.value(operation, parts, { repeat, ...call }) as Promise<Answer>
+    return this.#transport.asked(operation, { queue }, { ...handles, ...options }, repeat) as Promise<Answer>
   }
 
   /** A page of the messages in one state, `ready` by default, without claiming them. */
   peek<Body = unknown, Asked extends 'value' | 'preview' = 'value'>(
     queue: string,
-    options: PeekOptions<Asked> & CallOptions = {},
+    options?: PeekOptions<Asked> & CallOptions,
   ): Promise<MessagePage<As<Body, Asked>>> {
-    return this.#page(operations.peekMessages, queue, options) as Promise<MessagePage<As<Body, Asked>>>
-  }
-
-  #page<Answer>(
-    operation: Operation<Answer, { path: object; query: object }>,
-    queue: string,
-    options: CallOptions,
-  ): Promise<Answer> {
-    const [query, call] = parted(options)
-    return this.#transport.value(operation, { path: { queue }, query }, call)
+    const page = this.#transport.asked(operations.peekMessages, { queue }, options)
+    return page as Promise<MessagePage<As<Body, Asked>>>
   }
 
   /** All messages in one state, in pages of `limit`. */
@@ -201,29 +176,34 @@ export class QueueCalls
     return this.#transport.wasThere(operations.deleteMessage, { path: { queue, id } }, 'message_not_found', options)
   }
 
+  /** Removes the message that waits with the key; false if there was none. */
+  cancel(queue: string, key: string, options?: CallOptions): Promise<boolean> {
+    return this.#transport.wasThere(operations.cancelMessage, { path: { queue, key } }, 'message_not_found', options)
+  }
+
   /** The errors that the queue's dead messages died of, and the dead letters in it. */
-  errors(queue: string, options: Pick<DeadFilter, 'from'> & CallOptions = {}): Promise<DeadErrors> {
-    return this.#page(operations.listErrors, queue, options)
+  errors(queue: string, options?: Pick<DeadFilter, 'from'> & CallOptions): Promise<DeadErrors> {
+    return this.#transport.asked(operations.listErrors, { queue }, options)
   }
 
   /** Numbers of messages that were sent, acknowledged and waiting in the last hour or week. */
-  history(queue: string, options: { period?: HistoryPeriod | undefined } & CallOptions = {}): Promise<QueueHistory> {
-    return this.#page(operations.queueHistory, queue, options)
+  history(queue: string, options?: { period?: HistoryPeriod | undefined } & CallOptions): Promise<QueueHistory> {
+    return this.#transport.asked(operations.queueHistory, { queue }, options)
   }
 
   /** Sends dead messages, all or those that are chosen, back to the queue that they died in, with receive count 0. */
-  redrive(queue: string, options: WithCall<Omit<RedriveOptions, 'prefix'>> = {}): Promise<{ moved: number }> {
-    return this.#inParts(operations.redriveQueue, queue, options)
+  redrive(queue: string, options?: WithCall<Omit<RedriveOptions, 'prefix'>>): Promise<{ moved: number }> {
+    return this.#transport.asked(operations.redriveQueue, { queue }, options, 'parts')
   }
 
   /** Has the delayed ones of these messages, 1 to 1,000 ids, handed out now. */
   promote(queue: string, ids: readonly bigint[], options?: CallOptions): Promise<{ promoted: number }> {
-    return this.#settle(operations.promoteMessages, queue, { ids }, options)
+    return this.#transport.asked(operations.promoteMessages, { queue }, { ids, ...options })
   }
 
   /** Deletes all ready, blocked and delayed messages, in a dead-letter queue the dead letters; or only the dead that are chosen. */
-  purge(queue: string, options: WithCall<PurgeOptions> = {}): Promise<{ deleted: number }> {
-    return this.#inParts(operations.purgeQueue, queue, options)
+  purge(queue: string, options?: WithCall<PurgeOptions>): Promise<{ deleted: number }> {
+    return this.#transport.asked(operations.purgeQueue, { queue }, options, 'parts')
   }
 }
 

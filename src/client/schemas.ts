@@ -19,6 +19,16 @@ import type { Overview } from '../shared/overview-types'
 import type * as queues from '../shared/queue-types'
 import type { Schedule, ScheduleChanges, ScheduleDefinition, SchedulePage } from '../shared/schedule-types'
 
+/** The method and the path of an operation. */
+export type Operation<Answer = unknown, Parts = unknown> = string & {
+  /** Never set: for the compiler. */
+  readonly types: [Answer, Parts]
+}
+
+/** The parameters of an operation. */
+export type Path<Names extends string> = Record<Names, string | bigint>
+export type Query<Names extends string> = { [Name in Names]?: unknown }
+
 export type AppendedPlace = Pick<groups.AppendedItem, 'group' | 'id' | 'slot' | 'appended'>
 
 /** A page without its tag, which a header has. */

@@ -4,9 +4,10 @@ import type { Policies, PolicySettings } from '../shared/group-types'
 import type { RecentnError } from '../shared/recentn-error'
 import type { Schedule, ScheduleChanges, ScheduleDefinition, Schedules } from '../shared/schedule-types'
 import type { ListOptions, Losses } from '../shared/types'
-import { decoded, type FieldShapes, type Headed, type Operation } from './format'
+import { decoded, type Headed } from './format'
 import { policyLosses } from './operations'
-import { type CallOptions, everyOf, parted, type SettingsOptions, type Transport, type WithCall } from './transport'
+import type { Operation } from './schemas'
+import { type CallOptions, everyOf, type SettingsOptions, type Transport, type WithCall } from './transport'
 
 /** The calls of the library on one kind of settings. */
 interface Library {
@@ -20,11 +21,10 @@ interface Library {
 /** An entry of a page of a list. */
 type EntryOf<Page> = Extract<Page[keyof Page], readonly unknown[]>[number]
 
-/** How a kind is named in paths and answers, and which of its fields are ids and times. */
+/** How a kind is named in paths and answers. */
 export interface SettingsNames {
   many: string
   absent: ErrorCode
-  shape: FieldShapes
 }
 
 /** `Calls` are the library's, and `Given` is the argument of its `put` and `ensure`. */
@@ -39,8 +39,7 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
 
   /** An operation on one: its method, as the document has it. */
   #at(method: string): Operation<object> {
-    const { many, shape } = this.#kind
-    return { method, path: `/v1/${many}/{name}`, answer: shape }
+    return `${method} /v1/${this.#kind.many}/{name}` as Operation<object>
   }
 
   /** Sends settings; with `ifTag` to those only that have this tag, which a call that arrived twice would find changed. */
@@ -86,7 +85,7 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
   ensure(name: string, ...[settings = {}, options]: [...Given, options?: CallOptions]): ReturnType<Calls['ensure']> {
     const there = this.#put(name, settings, options, { 'If-None-Match': '*' }).catch((error: RecentnError | null) => {
       if (error?.code !== 'already_exists' || !error.cause) throw error
-      return Object.assign(decoded(error.cause, this.#kind.shape) as object, { created: false })
+      return Object.assign(decoded(error.cause) as object, { created: false })
     })
     return there as ReturnType<Calls['ensure']>
   }
@@ -97,11 +96,9 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
   }
 
   /** A page, by name. */
-  list(options: WithCall<ListOptions> = {}): ReturnType<Calls['list']> {
-    const [query, call] = parted(options)
-    const { many, shape } = this.#kind
-    const list: Operation<never> = { method: 'GET', path: `/v1/${many}`, answer: { [many]: shape } }
-    return this.#transport.value(list, { query } as object, call) as ReturnType<Calls['list']>
+  list(options?: WithCall<ListOptions>): ReturnType<Calls['list']> {
+    const list = `GET /v1/${this.#kind.many}` as Operation<never>
+    return this.#transport.asked(list, null, options) as ReturnType<Calls['list']>
   }
 
   /** All by name, in pages of `limit`. */
@@ -114,7 +111,7 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
 
 const at = (name: string) => ({ path: { name } }) as Headed
 
-const POLICIES: SettingsNames = { many: 'policies', absent: 'policy_not_found', shape: {} }
+const POLICIES: SettingsNames = { many: 'policies', absent: 'policy_not_found' }
 
 export class PolicyCalls extends SettingsCalls<Policies, [settings: PolicySettings]> {
   /** Counts what `put` would remove from all groups or, without settings, `drop`; changes nothing. */
@@ -157,4 +154,4 @@ export interface ScheduleCalls
   ): Promise<Schedule<Body> & { created: boolean }>
 }
 
-export const SCHEDULES: SettingsNames = { many: 'schedules', absent: 'schedule_not_found', shape: {} }
+export const SCHEDULES: SettingsNames = { many: 'schedules', absent: 'schedule_not_found' }

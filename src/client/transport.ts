@@ -2,9 +2,10 @@
 import type { ErrorCode } from '../shared/error-codes'
 import { invalidInput, RecentnError } from '../shared/recentn-error'
 import type { IfTag } from '../shared/types'
-import { answerOf, type Headed, type Operation, requestOf, type WireAnswer, type WireRequest } from './format'
+import { answerOf, decoded, type Headed, requestOf, type WireAnswer, type WireRequest } from './format'
 import type { ClientOptions } from './options'
 import { pause, type Repeat, retryDelay, type TimeLimit, timeLimit } from './retry'
+import type { Operation } from './schemas'
 
 export interface CallOptions {
   /** Ends the call, which then throws the signal's reason. A write may or may not have been done. */
@@ -35,7 +36,7 @@ export interface Conduct extends CallOptions {
 /** The options of a client, and what the dashboard needs beyond them. */
 export interface TransportOptions extends Omit<ClientOptions, 'key'> {
   key?: string | (() => string | undefined | Promise<string | undefined>) | undefined
-  /** Parses bodies and events. `JSON.parse`, the default, rounds numbers to doubles. */
+  /** Parses bodies and events, in place of `JSON.parse`, which rounds numbers to doubles, and `decoded`. */
   parse?: ((text: string) => unknown) | undefined
 }
 
@@ -47,7 +48,7 @@ export class Transport {
   constructor(private readonly options: TransportOptions) {
     this.#base = options.baseUrl.replace(/\/+$/, '')
     this.timeoutSeconds = options.timeoutSeconds ?? 30
-    this.parse = options.parse ?? JSON.parse
+    this.parse = options.parse ?? ((text) => decoded(JSON.parse(text)))
   }
 
   /** The answer of an operation. Throws `RecentnError`, and the reason of the caller's signal. */
@@ -77,6 +78,18 @@ export class Transport {
     conduct?: Conduct,
   ): Promise<Answer> {
     return (await this.call(operation, parts, conduct)).value
+  }
+
+  /** The answer to options of the library, which are those of the call besides. */
+  async asked<Answer, Parts>(
+    operation: Operation<Answer, Parts>,
+    path: Parts extends { path: infer Path } ? Path : null,
+    options: object = {},
+    repeat?: Repeat,
+  ): Promise<Answer> {
+    const [sent, call] = parted(operation, options)
+    const parts: object = { path, ...sent }
+    return this.value(operation, parts as Parts & Headed, { repeat, ...call })
   }
 
   /** Null in place of the error `absent`, which says that there is no such thing. */
@@ -114,7 +127,7 @@ export class Transport {
       const text = await response.text().catch((error) => {
         throw unreachable(error, limit)
       })
-      return answerOf(response, text, request, this.parse)
+      return answerOf(response, text, this.parse)
     } catch (error) {
       signal?.throwIfAborted()
       if (error instanceof RecentnError) return error
@@ -160,12 +173,17 @@ export function unreachable(error: unknown, limit: TimeLimit): RecentnError {
   })
 }
 
-/** Separates what is sent from the options of the call, which may take as much longer as the server may wait. */
-export function parted<Options extends CallOptions & Pick<Conduct, 'waitSeconds'>>(
-  options: Options,
-): [Omit<Options, keyof CallOptions>, Conduct] {
+/**
+ * Separates what is sent from the options of the call, which may take as much longer as the server may wait. A GET and a
+ * DELETE have it in their query, all others in their body.
+ */
+export function parted<Parts>(
+  operation: Operation<unknown, Parts>,
+  options: CallOptions & Pick<Conduct, 'waitSeconds'>,
+): [Omit<Parts, 'path'>, Conduct] {
   const { signal, timeoutSeconds, ...sent } = options
-  return [sent, { signal, timeoutSeconds, waitSeconds: options.waitSeconds }]
+  const place = /^[GD]E/.test(operation) ? 'query' : 'body'
+  return [{ [place]: sent } as Omit<Parts, 'path'>, { signal, timeoutSeconds, waitSeconds: options.waitSeconds }]
 }
 
 /** All entries of a list, or items of a history, whose pages are requested as they are needed. */

@@ -1,6 +1,7 @@
 /** Calls of the server that the page came from. The client does not retry here, because the pages ask again by themselves. */
 
-import type { Headed, Operation } from '../client/format'
+import { decoded, type Headed } from '../client/format'
+import type { Operation } from '../client/schemas'
 import { Transport } from '../client/transport'
 import { RecentnError } from '../shared/recentn-error'
 import { hasKeys, keyName, session } from './session'
@@ -26,7 +27,7 @@ export const transport = new Transport({
   key: () => session.key ?? undefined,
   retries: 0,
   timeoutSeconds: 20,
-  parse: parseExactly,
+  parse: (text) => decoded(parseExactly(text)),
   fetch: async (target, init) => {
     // An app that the dashboard is mounted in may know its users by a cookie.
     const response = await fetch(target, { ...init, cache: 'no-store', credentials: 'same-origin' })

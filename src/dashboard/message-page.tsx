@@ -124,6 +124,11 @@ function Facts({ message, isLetter }: { message: PeekedMessage; isLetter: boolea
         )}
       </Fact>
       <Fact term="Priority">{String(message.priority)}</Fact>
+      {message.key !== null && (
+        <Fact term="Key">
+          <Name>{message.key}</Name>
+        </Fact>
+      )}
       {message.messageGroup !== null && (
         <Fact term="Message group">
           <Name>{message.messageGroup}</Name>

@@ -96,6 +96,7 @@ const MESSAGE: readonly FormField[] = [
   },
   { name: 'messageGroup', label: 'Message group', isOmitted: true },
   { name: 'dedupId', label: 'Dedup id', isOmitted: true },
+  { name: 'key', label: 'Key', hint: 'one message with it waits', isOmitted: true },
   { name: 'attributes', label: 'Attributes', hint: 'a JSON object of texts', kind: 'json', isOmitted: true },
 ]
 
@@ -114,7 +115,8 @@ export function SendMessage({ queue, onDone }: { queue: string; onDone(): void }
           settings={null}
           save={async (values) => {
             const sent = await ask(operations.sendMessages, { path: { queue }, body: values as Bodies['Sending'] })
-            return 'id' in sent ? `Message ${sent.id} is sent.` : 'Sent.'
+            if (!('id' in sent)) return 'Sent.'
+            return sent.sent ? `Message ${sent.id} is sent.` : `Message ${sent.id} was there.`
           }}
           onSaved={onDone}
           onClose={() => setOpen(false)}

@@ -199,6 +199,8 @@ declare const inTransaction: unique symbol
 export interface Tx extends Statements {
   readonly [inTransaction]: true
   readonly manager: EntityManager
+  /** True where the caller has begun it, perhaps at an isolation level at which a read that finds no row locks the gap. */
+  readonly isCallers: boolean
   /**
    * Runs a statement whose answer is not needed. On our own connections to MySQL and MariaDB it waits, and goes with the
    * next statement or the commit, which then reports its error: not for a statement whose error the caller handles.

@@ -11,6 +11,7 @@ import { ownBehind } from './mysql/mysql-connection'
 import { requireSettings } from './mysql/session-settings'
 import { locationOf } from './opening/location'
 import { translated } from './retries'
+import { sqliteBehind } from './sqlite/gated-runner'
 import { type Setting, txOn } from './statements'
 import { inTurn, inTurnsOfItsOwn } from './turns'
 
@@ -85,9 +86,10 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', `The EntityManager or QueryRunner has no open transaction${OTHERS}`)
   }
-  const connection = ownBehind(runner) ?? new RunnerConnection(runner)
+  const connection = ownBehind(runner) ?? sqliteBehind(runner) ?? new RunnerConnection(runner)
   const callers = callersTransaction(runner, connection.source)
   const tx = txOn(connection, setting, {
+    isCallers: true,
     isOpen: () => callers.isOpen && runner.isTransactionActive,
     listeners: () => connection.listeners,
   })

@@ -39,6 +39,7 @@ class ConnectionStatements implements Statements {
   readonly tables: Tables
   readonly gathers: boolean
   readonly separate: boolean
+  readonly isCallers: boolean
   readonly #connection: Connection
   readonly #reader: Reader
   readonly #setting: Setting
@@ -50,6 +51,7 @@ class ConnectionStatements implements Statements {
     this.tables = setting.tables
     this.gathers = connection.gathers
     this.separate = transaction === null
+    this.isCallers = transaction?.isCallers === true
     this.#connection = connection
     this.#reader = readerOn(connection, setting)
     this.#transaction = transaction
@@ -125,6 +127,7 @@ const hasEnded = () => new RecentnError('closed', 'The transaction has ended')
 
 /** The part of a transaction that its statements use. */
 interface OpenTransaction {
+  isCallers?: boolean
   isOpen(): boolean
   listeners(): AfterCommit
 }

@@ -17,6 +17,7 @@ const TABLES = {
   queueFlows: 'queue_flows',
   queueMessageGroups: 'queue_message_groups',
   queueDedups: 'queue_dedups',
+  queueKeys: 'queue_keys',
   queueCursors: 'queue_cursors',
   queueDrops: 'queue_drops',
   queueHistory: 'queue_history',

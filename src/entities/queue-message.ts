@@ -31,6 +31,9 @@ abstract class MessageColumns {
   @Column({ name: 'message_group', type: 'varchar', length: 191, nullable: true })
   messageGroup!: string | null
 
+  @Column({ name: 'message_key', type: 'varchar', length: 191, nullable: true })
+  messageKey!: string | null
+
   @Column({ name: 'last_error', type: 'varchar', length: 1000, nullable: true })
   lastError!: string | null
 
@@ -53,7 +56,7 @@ abstract class MessageColumns {
  * | 1 | in flight | when to check whether the claim has ended | the claim's number |
  * | 2 | delayed | when it becomes ready | 0 |
  * | 3 | dead | when it died | 0 |
- * | 4 | blocked | half of a digest of its group | the other half |
+ * | 4 | blocked | half of a digest of its group; 0 behind a message with its key | the other half; 0 |
  *
  * So one index serves claims, messages that are due, and reading the messages of a claim; another index would cost several
  * writes for every message. recentn_queue_messages_cycle serves endless loops over a queue: ready messages of such queues

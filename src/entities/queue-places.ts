@@ -49,6 +49,27 @@ export class QueueMessageGroup {
   taken!: number
 }
 
+/**
+ * A key of which a message waits or is in flight. The row is the lock of the key: a transaction that sends a
+ * message with it, or ends or puts back one, holds it. A claim does not: the state of the messages says which of them is in flight.
+ */
+@Entity({ name: 'recentn_queue_keys', synchronize: false })
+export class QueueKey {
+  @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
+  queueId!: bigint
+
+  @PrimaryColumn({ name: 'message_key', type: 'varchar', length: 191 })
+  messageKey!: string
+
+  /** The newest message. It may be gone. */
+  @Column({ name: 'message_id', type: 'bigint', transformer: asBigint })
+  messageId!: bigint
+
+  /** The message in flight that the newest one is blocked behind; 0 if there is none. */
+  @Column({ name: 'ahead_id', type: 'bigint', transformer: asBigint })
+  aheadId!: bigint
+}
+
 /** A message that was sent with a `dedupId`; the primary key lets only one of two senders be the first. */
 @Entity({ name: 'recentn_queue_dedups', synchronize: false })
 @Index('recentn_queue_dedups_sent', ['sentAtMs'])

@@ -70,6 +70,10 @@ export class WorkQueue {
   @Column({ name: 'max_messages', type: 'bigint', transformer: asNumber })
   maxMessages!: number
 
+  /** 1: a message was sent with a key. */
+  @Column({ type: 'integer', transformer: asNumber })
+  keyed!: number
+
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
 }

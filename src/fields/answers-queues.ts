@@ -127,7 +127,10 @@ export const PROMOTED: AnswerOf<{ promoted: number }> = answer('Promoted', { pro
 
 export const SENT: AnswerOf<Sent> = answer('Sent', {
   id: id('1042'),
-  sent: truth(true, 'False: a message with this `dedupId` was sent before; `id` is that of that message.'),
+  sent: truth(
+    true,
+    'False: a message with this `dedupId` was sent before, or one with this `key` waits; `id` is that of that message.',
+  ),
 })
 export const SENT_MANY: AnswerOf<{ messages: Sent[] }> = answer('SentMany', {
   messages: list(SENT, [SENT.example, { ...SENT.example, id: '1043' }]),
@@ -203,6 +206,7 @@ export const PEEKED_MESSAGE: AnswerOf<PeekedMessage> = answer('PeekedMessage', {
   visibleAt: time(CLAIMED_UNTIL, 'When the message becomes, or became, visible again.'),
   lastReceivedAt: orNull(time(RECEIVED_AT)),
   archivedAt: orNull(time()),
+  key: orNull(name('index-7')),
   deadLetterFrom: shown(
     null,
     'The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the ' +

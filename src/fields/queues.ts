@@ -1,4 +1,5 @@
 /** The arguments of queues and their messages. */
+import type { Fault } from '../shared/errors'
 import { RAN_OUT } from '../shared/failures'
 import { type Field, nullable, optional, type Rule, ref, refused, required, rulesOf, said } from './field'
 import {
@@ -130,7 +131,11 @@ export const attributesField = (max: number): Field<Readonly<Record<string, stri
 
 export const ATTRIBUTES = attributesField(MAX_ATTRIBUTES)
 
-export const sendOptions = {
+/** The effect of a send on a message that waits with its key. */
+export const ON_KEY = oneOf(['keep', 'replace', 'postpone'])
+
+/** The options of a message without a key. */
+const plainOptions = {
   delaySeconds: optional(DELAY_SECONDS),
   visibilityTimeoutSeconds: nullable(VISIBILITY_SECONDS),
   maxReceives: nullable(MAX_RECEIVES),
@@ -139,9 +144,31 @@ export const sendOptions = {
   messageGroup: nullable(NAME),
   attributes: nullable(ATTRIBUTES),
 }
-export const newMessage = { body: required(VALUE), ...sendOptions }
+export const plainMessage = { body: required(VALUE), ...plainOptions }
+const keyOptions = { key: nullable(NAME), onKey: optional(ON_KEY), maxDelaySeconds: optional(DELAY_SECONDS) }
+export const sendOptions = { ...plainOptions, ...keyOptions }
+export const newMessage = { ...plainMessage, ...keyOptions }
 export const SEND_RULES = rulesOf(sendOptions)
 export const NEW_MESSAGE_RULES = rulesOf(newMessage)
+
+/** The faults of the members about a key, taken together. */
+export function keyFaults({
+  key,
+  onKey,
+  maxDelaySeconds,
+}: {
+  key?: unknown
+  onKey?: unknown
+  maxDelaySeconds?: unknown
+}): Fault[] {
+  const faults: Fault[] = []
+  if (onKey !== undefined && (key ?? null) === null)
+    faults.push({ pointer: '/onKey', detail: 'must not be given without key' })
+  if (maxDelaySeconds !== undefined && onKey !== 'postpone') {
+    faults.push({ pointer: '/maxDelaySeconds', detail: 'must not be given unless onKey is postpone' })
+  }
+  return faults
+}
 
 const bodies = optional(FORM)
 export const BATCH_LIMIT = whole(1, MAX_BATCH)

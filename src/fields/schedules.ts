@@ -2,7 +2,7 @@
 import type { Fault } from '../shared/errors'
 import { wallClockMs } from '../shared/platform'
 import { type Field, nullable, optional, refused, required, rulesOf } from './field'
-import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, newMessage } from './queues'
+import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, plainMessage } from './queues'
 import { NAME, oneOf, PART, PREFIX, page, VALUE, whole } from './rules'
 import { cronFault, MISSED, silenceFault, timeZoneFault } from './ticks'
 
@@ -33,7 +33,7 @@ export const OTHER_ATTRIBUTES: Field<Readonly<Record<string, string>>> = {
 export const MISSED_TICKS = oneOf(MISSED)
 export const NO_DEDUP_ID = 'must not be given: each tick is sent once'
 export const newSchedule = {
-  ...newMessage,
+  ...plainMessage,
   queue: required(NAME),
   cron: nullable(CRON),
   everySeconds: nullable(EVERY_SECONDS),

@@ -38,7 +38,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   message_not_found: {
     means:
-      'The queue has no message with this id: the message was acknowledged or removed, or was moved to a dead-letter queue.',
+      'The queue has no message with this id (it was acknowledged, removed, or moved to a dead-letter queue), or none waits with this key.',
     fix: 'Treat the message as gone, or look for it in the dead-letter queue.',
   },
   stale_receipt: {

@@ -1,7 +1,7 @@
 /**
  * Runs the handlers of a worker or a poller. Owns the claims that wait here for a handler, and the handlers that run.
  *
- * Invariants: at most `concurrency` handlers run. A claim that came in is run, unless its owner takes it back. A suspect begins
+ * Invariants: at most `concurrency` handlers run, each on up to `size` claims. A claim that came in is run, unless its owner takes it back. A suspect begins
  * when nothing else runs, where the others end in time, and nothing else begins until it has ended or has had its time.
  */
 import { endsWithin } from '../shared/backoff'
@@ -15,8 +15,12 @@ const CAREFUL_MS = 3000
 
 export interface HandlersOptions<Held> {
   concurrency: number
-  /** Handles one claim and deals with whatever goes wrong. Never rejects. */
-  run: (lease: Held) => Promise<void>
+  /** Maximum claims of one handler; default 1. */
+  size?: number
+  /** How long a claim waits for others, until there are `size`; default 0. */
+  waitMs?: number
+  /** Handles claims, one where there is no `size`, and deals with whatever goes wrong. Never rejects. */
+  run: (leases: readonly Held[]) => Promise<void>
   /** A suspect is about to run alone: resolves when nothing else of its process is under way. */
   quiet: () => Promise<unknown>
 }
@@ -25,30 +29,49 @@ export class Handlers<Held extends Lease<unknown>> {
   /** The claims that wait, suspects last. */
   waiting: Held[] = []
   readonly running = new Set<Held>()
+  /** How many handlers run. */
+  busy = 0
   /** No handler begins where this is more than 0: a suspect runs, or they are being stopped. */
   closed = 0
+  /** When each came that waits for others. */
+  readonly #cameAt = new WeakMap<Held, number>()
+  #cancel: (() => void) | undefined
   #waits: [holds: () => boolean, resolve: () => void][] = []
 
   constructor(private readonly options: HandlersOptions<Held>) {}
 
-  /** How many more handlers could begin. */
+  /** How many claims the handlers could have that do not run. */
+  get room(): number {
+    const { concurrency, size = 1 } = this.options
+    return (concurrency - this.busy) * size
+  }
+
+  /** How many more claims could begin. */
   get free(): number {
-    return this.closed ? 0 : this.options.concurrency - this.running.size - this.waiting.length
+    return this.closed ? 0 : this.room - this.waiting.length
   }
 
   /** Begins what may begin; the other claims wait. */
   add(leases: readonly Held[]): void {
-    for (const lease of leases) this.waiting.push(lease)
+    for (const lease of leases) {
+      this.waiting.push(lease)
+      if (this.options.waitMs) this.#cameAt.set(lease, CLOCK.now())
+    }
     this.waiting.sort((one, other) => +one.isSuspect - +other.isSuspect)
     this.next()
   }
 
   next(): void {
-    while (!this.closed && this.running.size < this.options.concurrency) {
+    this.#cancel?.()
+    while (!this.closed && this.busy < this.options.concurrency) {
       const [lease] = this.waiting
       if (!lease) break
       if (lease.isSuspect) void this.#runAlone(lease)
-      else void this.#begin()
+      else {
+        const batch = this.#nextBatch(lease)
+        if (batch === 0) break
+        void this.#begin(batch)
+      }
     }
     this.#waits = this.#waits.filter(([holds, resolve]) => !holds() || resolve())
   }
@@ -84,11 +107,25 @@ export class Handlers<Held extends Lease<unknown>> {
     return left
   }
 
-  async #begin(): Promise<void> {
-    const lease = this.waiting.shift() as Held
-    this.running.add(lease)
-    await this.options.run(lease)
-    this.running.delete(lease)
+  /** How many claims begin together now; 0 while those that wait shall be more, which is looked at again in time. */
+  #nextBatch(first: Held): number {
+    const { size = 1, waitMs = 0 } = this.options
+    if (size === 1) return 1
+    const suspect = this.waiting.findIndex(({ isSuspect }) => isSuspect)
+    const count = Math.min(suspect < 0 ? this.waiting.length : suspect, size)
+    const leftMs = (this.#cameAt.get(first) ?? 0) + waitMs - CLOCK.now()
+    if (count === size || waitMs === 0 || leftMs <= 0) return count
+    this.#cancel = CLOCK.after(leftMs, () => this.next())
+    return 0
+  }
+
+  async #begin(count: number): Promise<void> {
+    const leases = this.waiting.splice(0, count)
+    for (const lease of leases) this.running.add(lease)
+    this.busy++
+    await this.options.run(leases)
+    this.busy--
+    for (const lease of leases) this.running.delete(lease)
     this.next()
   }
 
@@ -98,8 +135,8 @@ export class Handlers<Held extends Lease<unknown>> {
     this.closed++
     await endsWithin(CLOCK, CAREFUL_MS, quiet())
     // A stop may have given it back.
-    await this.until(() => this.running.size < concurrency || !isNext())
-    if (isNext()) await endsWithin(CLOCK, CAREFUL_MS, this.#begin())
+    await this.until(() => this.busy < concurrency || !isNext())
+    if (isNext()) await endsWithin(CLOCK, CAREFUL_MS, this.#begin(1))
     this.closed--
     this.next()
   }

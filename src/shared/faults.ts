@@ -73,8 +73,8 @@ export class Faults<T> {
   #warn(kind: string): void {
     if (this.#warned.has(kind) || this.#warned.size >= MAX_KINDS) return
     this.#warned.add(kind)
-    const { who, what } = this.options
-    const more = `without onError a ${who} warns of each kind of error once, until a handler succeeds`
+    const { what } = this.options
+    const more = `without onError each kind of error is reported once, until a handler succeeds`
     warn(`recentn could not ${what}: ${kind} (${more})`, this.#code)
   }
 

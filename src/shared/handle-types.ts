@@ -82,6 +82,8 @@ export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []
   ): Promise<Queue.PeekedMessage<As<In, Asked>> | null>
   /** Removes one message, in whatever state, without archiving it; false when there was none. */
   remove(id: bigint, ...call: Call): Promise<boolean>
+  /** Removes the message that waits with the key; false when there was none. */
+  cancel(key: string, ...call: Call): Promise<boolean>
   /** Sends dead messages back to the queues that they came from. */
   redrive(options?: Queue.RedriveOptions & Also<Call>): Promise<{ moved: number }>
   /** Has the delayed ones of 1 to 1,000 messages handed out now. */

@@ -8,7 +8,7 @@ import { misfit, parseValues, refuseUnfit, type StandardSchema, schemaFault } fr
 
 export const QUEUE_CALLS =
   'get put ensure update pause resume drop send sendMany receive cycle ack nack extend ackMany nackMany extendMany peek message ' +
-  'remove redrive promote purge errors history'
+  'remove cancel redrive promote purge errors history'
 export const GROUP_CALLS = 'append recent recentIfChanged item clear remove get put update ensure drop'
 export const FEED_CALLS = 'put putMany get delete republish changes cursor moveCursor dropCursor status drop'
 

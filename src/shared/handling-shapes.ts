@@ -17,6 +17,19 @@ export interface WorkContext {
  */
 export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
 
+/** The answer of a handler of many: what failed, each with its error; the others are done. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler may say nothing
+type BatchAnswer<Given> = { failed?: readonly (readonly [given: Given, error: unknown])[] } | undefined | void
+
+/**
+ * Gets 1 to `batchSize` messages, or rows. Resolving settles all as done, but for those in `failed`; throwing counts as failed for
+ * all. An error has the effect that it has when a handler of one throws it.
+ */
+export type BatchHandler<Given, Context = WorkContext> = (
+  given: Given[],
+  context: Context,
+) => BatchAnswer<Given> | Promise<BatchAnswer<Given>>
+
 /** The second argument of a consumer's handler. */
 export interface ConsumeContext {
   /** Aborted when the patience of a `stop` is over: the cursor is not stored then. */

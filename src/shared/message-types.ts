@@ -17,6 +17,15 @@ export interface SendOptions {
   maxReceives?: number | null | undefined
   /** If a message was sent with the same id in the last 5 minutes, this one is not sent. */
   dedupId?: string | null | undefined
+  /** At most one message with the same key waits: if one does, `onKey` says what becomes of it, and this one is not sent. */
+  key?: string | null | undefined
+  /**
+   * `'keep'` (default): the waiting message stays. `'replace'`: it gets this body and these attributes. `'postpone'`: and its delay
+   * begins again.
+   */
+  onKey?: 'keep' | 'replace' | 'postpone' | undefined
+  /** With `postpone`: the longest time from its first send until it is handed out; 0 to 315,360,000. Default: no limit. */
+  maxDelaySeconds?: number | undefined
   /** −1,000 to 1,000, higher first. Default: 0. */
   priority?: number | undefined
   /** Messages of one group take turns with those of other groups, and share its places. Messages without a group share one. */
@@ -32,7 +41,7 @@ export interface NewMessage<Body = unknown> extends SendOptions {
 
 export interface Sent {
   id: bigint
-  /** False for a duplicate: `id` is that of the message that was sent with this `dedupId` before. */
+  /** False if nothing was sent: `id` is that of the message that was sent with this `dedupId` before, or waits with this `key`. */
   sent: boolean
 }
 
@@ -96,6 +105,7 @@ export interface PeekedMessage<Body = unknown> extends MessageBase<Body> {
   state: MessageState
   lastReceivedAt: Date | null
   archivedAt: Date | null
+  key: string | null
   /** For a dead letter, the queue in which it died; null when that queue is gone, and once the message is archived. */
   deadLetterFrom: string | null
 }

@@ -9,6 +9,11 @@ export interface PollStatus {
   claimed?: string | number | undefined
   /** `done` when left out. */
   done?: string | number | undefined
+  /**
+   * In place of `done`: the words of which a handler resolves to one, which becomes the status of its row. Another word, or none,
+   * counts as a failed attempt. Not with `onDone: 'delete'`, and not for `pollMany`.
+   */
+  results?: readonly (string | number)[] | undefined
   /** `error` when left out. */
   error?: string | number | undefined
 }
@@ -60,6 +65,11 @@ export interface PollShape {
    * not be null there.
    */
   sequence?: string | undefined
+  /**
+   * `cycle`: rows go by their key, of one column, in turns from a place that is stored under the name of the poll: after the
+   * last row the first one comes again, until it is done or has no attempts left. When left out, the first rows go first.
+   */
+  order?: 'cycle' | undefined
   /** How late a row may appear behind the cursor, in seconds, 0 to 315,360,000; 3600 when left out. */
   lateSeconds?: number | undefined
   /** The fate of a row that is done. When left out: `mark` if there is a status or columns for claims, otherwise `remember`. */

@@ -96,6 +96,8 @@ export interface Queues {
   ): Promise<PeekedMessage<As<Body, Asked>> | null>
   /** Removes one message, in whatever state, without archiving it; false when there was none. */
   remove(queue: string, id: bigint): Promise<boolean>
+  /** Removes the message that waits with the key; false when there was none. One in flight stays. Throws `queue_not_found`. */
+  cancel(queue: string, key: string): Promise<boolean>
   /** Sends dead messages back to the queues that they came from, with receive count 0. */
   redrive(queue: string, options?: RedriveOptions): Promise<{ moved: number }>
   /** Has the delayed ones of 1 to 1,000 messages handed out now. Throws `queue_not_found`. */

@@ -19,6 +19,7 @@ import { BoundStore } from './store'
 import type { Store } from './types'
 
 /** Of use to `recentn doctor`, too. */
+export { OF_A_PROXY, sharedSessions } from '../database/mysql/one-session'
 export { otherSettings } from '../database/mysql/session-settings'
 export { refusedServer, serverName, skipsLocked } from '../database/mysql/skip-locked'
 export { backUp, fileOf, restore } from '../database/sqlite/file-copies'

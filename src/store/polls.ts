@@ -1,11 +1,13 @@
 /** `store.poll`: checks the options and starts a poller. Closing the store stops its pollers. */
+import { aroundMany, aroundOne, type Handle, ofMany, ofOne, within } from '../kit/handling'
 import type { PollRepository } from '../repositories/polls/repository'
+import type { BatchHandler } from '../shared/handling-shapes'
 import type { PollShape } from '../shared/poll-types'
-import { surrounded } from '../shared/running'
-import { checkedPoll } from './poller/options'
+import { invalidInput } from '../shared/recentn-error'
+import { checkedPoll, type PollSettings } from './poller/options'
 import { PollerFaults } from './poller/pace'
 import { RowPoller } from './poller/poller'
-import type { Poller, PollHandler, PollOptions } from './poller/types'
+import type { Poller, PollHandler, PollManyContext, PollManyOptions, PollOptions } from './poller/types'
 import { StartedWork } from './running'
 
 export class Polls<Target> {
@@ -20,17 +22,43 @@ export class Polls<Target> {
 
   /** See `Store.poll`. */
   poll<T>(target: Target, handler: PollHandler<T>, options: PollOptions<T> = {}): Poller {
+    const settings = checkedPoll(handler, options, false)
+    const handle = within(aroundOne(options.around), ofOne(attempting(handler, options)))
+    return this.#start(target, options, settings, handle)
+  }
+
+  /** See `Store.pollMany`. */
+  pollMany<T>(target: Target, handler: BatchHandler<T, PollManyContext>, options: PollManyOptions<T> = {}): Poller {
+    const settings = checkedPoll(handler, options, true)
+    return this.#start(target, options, settings, within(aroundMany(options.around), ofMany(handler)))
+  }
+
+  #start<T>(
+    target: Target,
+    options: Pick<PollOptions<T>, 'name' | 'onError' | 'onWarning'>,
+    settings: PollSettings,
+    handle: Handle<T, PollManyContext>,
+  ): Poller {
     const name = typeof target === 'function' ? target.name : typeof target === 'string' ? target : 'a table'
-    const settings = checkedPoll(handler, options)
     const faults = new PollerFaults<T>(options.name ?? name, options)
-    const handle = surrounded(options.around, handler)
     return this.running.add(settings.auto ? target : null, () => {
       const repository = this.#open(target, settings.shape)
-      return new RowPoller({ repository, handler: handle, settings, faults, guard: this.#guard }) as RowPoller<unknown>
+      return new RowPoller({ repository, handle, settings, faults, guard: this.#guard }) as RowPoller<unknown>
     })
   }
 
   close(): Promise<void> {
     return this.running.stop()
+  }
+}
+
+/** The handler, whose words are checked where the status has `results`. */
+function attempting<T>(handler: PollHandler<T>, { status }: PollOptions<T>) {
+  const results = typeof status === 'object' ? status.results : undefined
+  return async (row: T, { signal, attempts }: PollManyContext) => {
+    const word = await handler(row, { signal, attempt: attempts[0] as number })
+    if (!results || (results as readonly unknown[]).includes(word)) return word
+    const detail = `are ${results.join(', ')}, and the handler has resolved to ${String(word)}`
+    throw invalidInput([{ pointer: '/status/results', detail }])
   }
 }

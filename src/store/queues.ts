@@ -22,14 +22,18 @@ import { sweepQueues } from '../repositories/queues/sweep'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
-import type { Handler } from '../shared/handling-shapes'
+import type { HandleOptions } from '../shared/handle-types'
+import { queueHandle } from '../shared/handles'
+import type { BatchHandler, Handler } from '../shared/handling-shapes'
+import type { Message } from '../shared/queue-types'
 import type { BackgroundWork } from './option-types'
 import { StartedWork } from './running'
 import { Scheduler } from './scheduler/scheduler'
-import type { StoreQueues, StoreSchedules } from './types'
+import type { StoreQueueHandle, StoreQueues, StoreSchedules } from './types'
 import { WorkCounts } from './work-counts'
-import type { WorkOptions } from './worker/types'
-import { type QueueWorker, startWorker } from './worker/worker'
+import { startWorker, startWorkerOfMany } from './worker/start'
+import type { WorkManyOptions, WorkOptions } from './worker/types'
+import type { QueueWorker } from './worker/worker'
 
 export interface QueuesOptions {
   /** Transactions, and statements of one kind, at the same time: one where there is one connection. */
@@ -70,7 +74,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
     await settle.giveBack(session, memory, queue, settle.validOf(named))
   }
-  const { work, workers } = workersOn(repository, giveBack, guard)
+  const { work, workMany, workers } = workersOn(repository, giveBack, guard)
   const scheduler = new Scheduler({
     tick: () => tickSchedules(session, memory),
     isOn: options.tick,
@@ -83,7 +87,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     return scheduler.tick()
   }
   return {
-    queues: Object.assign(repository, { work }) as StoreQueues,
+    queues: Object.assign(repository, { work, workMany }) as StoreQueues,
     schedules: { ...schedulesOn(session, memory), tick } as StoreSchedules,
     /** One round of the sweeper; `all`: removals, too, which not every round makes. */
     sweep: (how?: { all?: boolean }) => sweepQueues(session, memory, how),
@@ -104,6 +108,17 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
       await recordRest(session, memory).catch(() => {})
     },
   }
+}
+
+/** The handle of a store's queue. */
+export function queueHandleOn<In, Out>(
+  queues: StoreQueues,
+  name: string,
+  options?: HandleOptions<Out, In>,
+): StoreQueueHandle<In, Out> {
+  const workMany: StoreQueueHandle<In, Out>['workMany'] = (handler, how) =>
+    queues.workMany(name, handler, { ...how, schema: how?.schema ?? options?.schema })
+  return { ...queueHandle<StoreQueueHandle<In, Out>>(queues, name, options, ' work'), workMany }
 }
 
 /** Receives that wait: woken by what this process makes ready, and by the look at what others do. */
@@ -151,5 +166,10 @@ function workersOn(
       startWorker(source, queue, handler as Handler, options as WorkOptions),
     )
   }
-  return { work, workers }
+  const workMany: StoreQueues['workMany'] = (queue, handler, options = {}) => {
+    return workers.add(options?.auto === false ? null : queue, () =>
+      startWorkerOfMany(source, queue, handler as BatchHandler<Message>, options as WorkManyOptions),
+    )
+  }
+  return { work, workMany, workers }
 }

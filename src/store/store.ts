@@ -39,9 +39,8 @@ import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
 import type { StoreOptions } from './option-types'
 import { keepsHistory, type Report, reporter } from './options'
-import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
-import { type OpenQueues, openQueues } from './queues'
+import { type OpenQueues, openQueues, queueHandleOn } from './queues'
 import { startLoops } from './sweeping/sweepers'
 import { Transactions } from './transactions'
 import type { Store, Transaction } from './types'
@@ -175,15 +174,16 @@ export class BoundStore implements InnerStore {
     }
   }
 
-  readonly queue: Store['queue'] = (name, options) => queueHandle(this.queues, name, options, ' work')
+  readonly queue: Store['queue'] = (name, options) => queueHandleOn(this.queues, name, options)
   readonly group: Store['group'] = (name) => groupHandle(this.groups, name, ' watch')
   readonly feed: Store['feed'] = (name, options) => feedHandleOn(this.feeds, name, options)
 
   readonly transaction: Store['transaction'] = (work, options) => this.#transactions.run(work, options)
 
-  poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller {
-    return this.opened.polls.poll(target, handler, options)
-  }
+  readonly poll: Store['poll'] = (target, handler, options) => this.opened.polls.poll(target, handler as never, options)
+
+  readonly pollMany: Store['pollMany'] = (target, handler, options) =>
+    this.opened.polls.pollMany(target, handler as never, options)
 
   within(transaction: EntityManager | QueryRunner): Transaction
   within(transaction: QueryTransaction): Omit<Transaction, 'manager'>

@@ -6,16 +6,24 @@ import type { Sequences } from '../repositories/sequences'
 import type { Feeds } from '../shared/feed-types'
 import type { Groups, GroupWatch, Policies, WatchOptions } from '../shared/group-types'
 import type { FeedHandle, GroupHandle, HandleOptions, QueueHandle } from '../shared/handle-types'
-import type { ConsumeHandler, Handler } from '../shared/handling-shapes'
+import type { BatchHandler, ConsumeHandler, Handler } from '../shared/handling-shapes'
 import type { ApiKey, Keys } from '../shared/key-types'
 import type { Overview, OverviewOptions } from '../shared/overview-types'
-import type { Queues } from '../shared/queue-types'
+import type { Message, Queues } from '../shared/queue-types'
 import type { Running } from '../shared/running'
 import type { Schedules } from '../shared/schedule-types'
 import type { As, Form, PayloadAs } from '../shared/types'
 import type { ConsumeOptions } from './consumer/consuming'
-import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
-import type { Worker, WorkOptions } from './worker/types'
+import type {
+  NamedResult,
+  PolledRow,
+  Poller,
+  PollHandler,
+  PollManyContext,
+  PollManyOptions,
+  PollOptions,
+} from './poller/types'
+import type { Worker, WorkManyOptions, WorkOptions } from './worker/types'
 
 /** The store inside a transaction: every operation commits or rolls back with the others. */
 export interface Transaction {
@@ -63,6 +71,11 @@ export interface StoreQueues extends Queues {
    * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid, and `closed`.
    */
   work<Body = unknown>(queue: string, handler: Handler<Body>, options?: WorkOptions<Body>): Worker
+  /**
+   * The same with a handler that gets up to `batchSize` messages at once: those that are there, or that come within `waitSeconds` of
+   * the first. Resolving acknowledges all, or all but those in `{ failed: [[message, error]] }`; throwing nacks all.
+   */
+  workMany<Body = unknown>(queue: string, handler: BatchHandler<Message<Body>>, options?: WorkManyOptions<Body>): Worker
 }
 
 /** The schedules of a store. */
@@ -114,6 +127,8 @@ export interface StoreFeeds extends Feeds {
 export interface StoreQueueHandle<In = unknown, Out = In> extends QueueHandle<In, Out> {
   /** Receives messages and runs the handler on each until it is stopped, as `queues.work`. */
   work(handler: Handler<Out>, options?: WorkOptions<Out>): Worker
+  /** The same with a handler that gets many messages at once, as `queues.workMany`. */
+  workMany(handler: BatchHandler<Message<Out>>, options?: WorkManyOptions<Out>): Worker
 }
 
 /** The handle of `store.group`. */
@@ -193,7 +208,16 @@ export interface Store {
    */
   poll<T extends ObjectLiteral, const O extends PollOptions<T> = PollOptions<T>>(
     target: EntityTarget<T>,
-    handler: PollHandler<PolledRow<T, O>>,
+    handler: PollHandler<PolledRow<T, O>, NamedResult<O>>,
+    options?: O,
+  ): Poller
+  /**
+   * The same with a handler that gets up to `batchSize` rows at once: those that are there, or that come within `waitSeconds` of the
+   * first. Resolving marks all as done, or all but those in `{ failed: [[row, error]] }`; throwing fails all.
+   */
+  pollMany<T extends ObjectLiteral, const O extends PollManyOptions<T> = PollManyOptions<T>>(
+    target: EntityTarget<T>,
+    handler: BatchHandler<PolledRow<T, O>, PollManyContext>,
     options?: O,
   ): Poller
   /** Resolves when the database answers; throws `database_unavailable` if it does not, or is a member outside of its group. */

@@ -7,6 +7,7 @@ export class WorkCounts {
   itemsDeduplicated = 0
   messagesSent = 0
   messagesDeduplicated = 0
+  messagesSuperseded = 0
   messagesReceived = 0
   messagesAcked = 0
   messagesNacked = 0

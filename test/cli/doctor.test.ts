@@ -220,6 +220,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
         'isolation',
         'texts',
         'settings',
+        'sessions',
         'SKIP LOCKED',
         'durability',
         'writes',

@@ -178,6 +178,19 @@ test('send sends a message, once with a dedup id', async () => {
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('must be JSON') })
 })
 
+test('send with a key leaves one waiting, and cancel removes it', async () => {
+  await withStore(({ queues }) => queues.put('keyed'))
+  const { stdout } = await onServer('queues', 'send', 'keyed', '1', '--key', 'k', '--json')
+  const replaced = ['queues', 'send', 'keyed', '2', '--key', 'k', '--on-key', 'replace', '--json']
+  expect(JSON.parse((await onDatabase(...replaced)).stdout)).toEqual({ ...JSON.parse(stdout), sent: false })
+  expect(await onDatabase('queues', 'message', 'keyed', JSON.parse(stdout).id)).toMatchObject({
+    stdout: expect.stringMatching(/\nbody +2\n[^]*\nkey +k\n/),
+  })
+  expect(await onServer('queues', 'cancel', 'keyed', 'k')).toMatchObject({ code: 0, stdout: 'Done.\n' })
+  expect(await onDatabase('queues', 'cancel', 'keyed', 'k')).toMatchObject({ code: 3 })
+  await withStore(({ queues }) => queues.drop('keyed'))
+})
+
 test('a schedule is listed, and dropped once', async () => {
   const listed = await onServer('schedules', 'list')
   expect(listed.stdout).toMatch(/^schedule +queue +cron .*\nleap-days +mail +0 3 29 2 \* +- +Europe\/Rome /)

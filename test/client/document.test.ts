@@ -12,6 +12,9 @@ interface Paths {
   [path: string]: Record<string, { parameters: unknown[] }>
 }
 
+const TIME = { $ref: '#/components/schemas/Time' }
+const ID = { $ref: '#/components/schemas/Id' }
+
 const changed = (change: (paths: Paths, schemas: Record<string, { properties: object }>) => void) => {
   const copy = structuredClone(document) as unknown as {
     paths: Paths
@@ -39,17 +42,24 @@ describe('src/client/operations.ts, which node scripts/client-operations.cjs gen
     expect(() => operationsOf(other)).toThrow('X-More')
   })
 
-  test('has the times and ids of bodies and answers', () => {
-    const other = changed((_, { Item }) => Object.assign(Item?.properties ?? {}, { seen: TIME, readAt: TIME }))
-    expect(operationsOf(other)).toContain("seen: 'time'")
-    expect(operationsOf(other)).not.toContain('readAt')
-    expect(operationsOf(document)).not.toContain("seen: 'time'")
-    const untimely = changed((_, { Item }) => Object.assign(Item?.properties ?? {}, { heldAt: { type: 'string' } }))
-    expect(() => operationsOf(untimely)).toThrow('heldAt')
+  const item = (more: object) => changed((_, { Item }) => Object.assign(Item?.properties ?? {}, more))
+
+  test('has the names of ids, and of what users gave', () => {
+    expect(operationsOf(item({ parent: ID, note: {} }))).toMatch(/IDS = .*\bparent\b[\s\S]*OPEN = .*\bnote\b/)
+    expect(operationsOf(document)).not.toMatch(/\bparent\b|\bnote\b/)
+    const sent = changed((_, { NewItem }) => Object.assign(NewItem?.properties ?? {}, { parent: ID }))
+    expect(operationsOf(sent)).toMatch(/SENT_IDS = .*\bparent\b/)
+  })
+
+  test.each<[string, object]>([
+    ['heldAt is no time', { heldAt: { type: 'string' } }],
+    ['seen is a time', { seen: TIME }],
+    ['cursor is', { cursor: { type: 'string' } }],
+    ['body is', { body: ID }],
+  ])('is not generated where a name misleads: %s', (said, more) => {
+    expect(() => operationsOf(item(more))).toThrow(said)
   })
 })
-
-const TIME = { $ref: '#/components/schemas/Time' }
 
 describe('The types of the library that the client takes and gives', () => {
   test('are those of the document', async () => {

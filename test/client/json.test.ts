@@ -30,13 +30,21 @@ test('items, pages of them, and groups', async () => {
 test('queues, messages and entries', async () => {
   const { queues, feeds } = client
   await queues.put('q')
-  expect(sent(await queues.send('q', { id: 1n.toString() }))).toEqual({
+  const attributes = { id: '7', createdAt: 'then', cursor: '8' }
+  const body = { id: '1', ids: ['2'], sentAt: 'now' }
+  expect(sent(await queues.send('q', body, { attributes }))).toEqual({
     id: expect.stringMatching(/^\d+$/),
     sent: true,
   })
   expect(sent(await queues.get('q'))).toEqual(await get('/queues/q'))
   const [message] = await queues.receive('q')
-  expect(sent(message)).toMatchObject({ id: String(message?.id), sentAt: message?.sentAt.toISOString() })
+  expect(message).toMatchObject({ attributes, body })
+  expect(sent(message)).toMatchObject({
+    id: String(message?.id),
+    sentAt: message?.sentAt.toISOString(),
+    attributes,
+    body,
+  })
   await feeds.put('f', 'k', 1)
   // Published already, so that both reads find the same entry.
   await feeds.changes('f', { after: 0n, waitSeconds: 20 })

@@ -203,8 +203,7 @@ describe('queues', () => {
     expect(await client.queues.update('mail', { maxReceives: null })).toMatchObject({ maxReceives: null, paused: true })
     expect(await client.queues.resume('mail')).toMatchObject({ maxReceives: null, paused: false })
     await expect(client.queues.drop('mail-dead')).rejects.toMatchObject({ code: 'queue_in_use', status: 409 })
-    expect(await client.queues.drop('nobody')).toBe(false)
-    expect(await client.queues.get('nobody')).toBeNull()
+    expect([await client.queues.drop('nobody'), await client.queues.get('nobody')]).toEqual([false, null])
   })
 
   test('take and give messages, and settle them', async () => {
@@ -212,12 +211,13 @@ describe('queues', () => {
     const { id, sent } = await client.queues.send('work', { to: 'a' }, { dedupId: 'd', priority: 1 })
     expect([typeof id, sent]).toEqual(['bigint', true])
     expect(await client.queues.send('work', 'again', { dedupId: 'd' })).toEqual({ id, sent: false })
+    const kept = await client.queues.send('work', 1, { key: 'k' })
+    expect([kept.sent, await client.queues.cancel('work', 'k')]).toEqual([true, true])
     const more = await client.queues.sendMany('work', [{ body: 1 }, { body: null, messageGroup: 'g' }])
-    expect(more.map((each) => each.sent)).toEqual([true, true])
-    const ids = more.map((each) => each.id)
     const messages = await client.queues.receive('work', { limit: 3 })
-    expect(messages.map((message) => message.id)).toEqual([id, ...ids])
-    expect(messages[0]).toMatchObject({ body: { to: 'a' }, receiveCount: 1, sentAt: expect.any(Date) })
+    const [, ...ids] = messages.map((message) => message.id)
+    expect(more).toEqual(ids.map((each) => ({ id: each, sent: true })))
+    expect(messages[0]).toMatchObject({ id, body: { to: 'a' }, receiveCount: 1, sentAt: expect.any(Date) })
     const [first, second, third] = messages.map(({ receiptHandle }) => receiptHandle) as [string, string, string]
     expect(await client.queues.extendMany('work', [first], { visibilityTimeoutSeconds: 60 })).toEqual({
       extended: [first],

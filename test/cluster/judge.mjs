@@ -9,6 +9,7 @@ export async function judge(store, names, heard, visibilitySeconds) {
   await judgeGroups(store, names, all('appends'), faults)
   await judgeFeed(store, names, heard, faults)
   judgeJobs(all('jobs'), faults)
+  await judgeDoor(store, names, all('writes'), faults)
   const errors = {}
   for (const one of heard) {
     for (const [key, count] of Object.entries(one.errors)) errors[key] = (errors[key] ?? 0) + count
@@ -20,6 +21,7 @@ export async function judge(store, names, heard, visibilitySeconds) {
     appends: all('appends').filter(({ id }) => id !== undefined).length,
     puts: all('puts').filter(({ version }) => version !== undefined).length,
     jobs: all('jobs').length,
+    writes: all('writes').filter(({ isDone }) => isDone).length,
   }
   return { faults, errors, counts }
 }
@@ -120,6 +122,34 @@ async function judgeFeed(store, names, heard, faults) {
       if (isFollower && seen[key] !== value)
         faults.push(`changes: a consumer has ${seen[key]} for ${key}, not ${value}`)
     }
+  }
+}
+
+/** Each committed row of plain SQL is there once, as a message and as an item, in the order of its writer. */
+async function judgeDoor(store, names, writes, faults) {
+  const known = new Map(writes.map((one) => [one.text, one]))
+  const queries = {
+    sends:
+      'SELECT m.body AS text FROM recentn_queue_messages m JOIN recentn_queues q ON q.id = m.queue_id ' +
+      'WHERE q.queue = ? ORDER BY m.sort_major, m.sort_minor, m.id',
+    appends: 'SELECT member AS text FROM recentn_items WHERE group_key = ? ORDER BY id',
+  }
+  for (const [what, sql] of Object.entries(queries)) {
+    const rows = await store.dataSource.query(sql, [names.door])
+    const found = rows.map(({ text }) => (what === 'sends' ? JSON.parse(text) : text))
+    const last = new Map()
+    for (const text of found) {
+      const { n, isDone, isUnknown } = known.get(text) ?? {}
+      if (!isDone && !isUnknown) faults.push(`the door: ${text} is in ${what}, and was not committed`)
+      const writer = text.split('-')[0]
+      if (n <= (last.get(writer) ?? -1)) faults.push(`the door: ${text} is in ${what} after ${last.get(writer)}`)
+      last.set(writer, n)
+    }
+    const all = new Set(found)
+    // The ring keeps the last 10,000.
+    if (found.length >= 10_000) continue
+    for (const { text, isDone } of writes)
+      if (isDone && !all.has(text)) faults.push(`the door: ${text} is not in ${what}`)
   }
 }
 

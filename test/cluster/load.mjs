@@ -7,7 +7,7 @@ import { judge } from './judge.mjs'
 
 const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')
 
-export const ROLES = ['send', 'receive', 'append', 'put', 'follow', 'poll']
+export const ROLES = ['send', 'receive', 'append', 'put', 'follow', 'poll', 'write']
 
 /**
  * Runs the load while `during` does something; resolves to the verdict. There is a process for each number of `on`, with that node
@@ -16,9 +16,11 @@ export const ROLES = ['send', 'receive', 'append', 'put', 'follow', 'poll']
 export async function underLoad(nodes, { on = nodes.numbers, roles = ROLES, visibilitySeconds = 10, address }, during) {
   const names = await makeReady(nodes, randomBytes(3).toString('hex'))
   const urlOf = (node) => address?.url(names.database) ?? nodes.url(node, names.database)
+  // Plain SQL has one host, and its order is that of one node.
+  const own = address ? roles.filter((role) => role !== 'write') : roles
   const processes = on.map((node, index) => {
     const name = `${String.fromCharCode(97 + index)}${node}`
-    return new ChildProcess('process.mjs', { url: urlOf(node), name, names, visibilitySeconds, roles })
+    return new ChildProcess('process.mjs', { url: urlOf(node), name, names, visibilitySeconds, roles: own })
   })
   try {
     await Promise.all(processes.map((one) => one.hear('working', 60)))
@@ -52,11 +54,20 @@ export async function underLoad(nodes, { on = nodes.numbers, roles = ROLES, visi
 
 /** A database with a queue, a feed, and a table to be polled, and all nodes have it. */
 async function makeReady(nodes, mark) {
-  const names = { database: `load_${mark}`, queue: 'work', group: 'group:', groups: 16, feed: 'states', table: 'jobs' }
+  const names = {
+    database: `load_${mark}`,
+    queue: 'work',
+    group: 'group:',
+    groups: 16,
+    feed: 'states',
+    table: 'jobs',
+    door: 'door',
+  }
   await nodes.query(1, `CREATE DATABASE ${names.database}`)
   // One of them makes the tables.
   const store = await openStore({ url: nodes.urlOfAll(names.database), defaultCapacity: 10_000 })
   await store.queues.put(names.queue, { maxReceives: null })
+  await store.queues.put(names.door)
   await store.close()
   await nodes.query(
     1,
@@ -87,7 +98,10 @@ function everywhere(nodes, { database }) {
 /** Waits until the queue is empty, and all jobs are done if the processes poll. */
 function quiet(store, names, roles, visibilitySeconds) {
   return until('the queue is empty and the jobs are done', 60 + 2 * visibilitySeconds, async () => {
-    const [{ messages }] = await store.dataSource.query('SELECT COUNT(*) AS messages FROM recentn_queue_messages')
+    const [{ messages }] = await store.dataSource.query(
+      `SELECT (SELECT COUNT(*) FROM recentn_queue_messages JOIN recentn_queues q ON q.id = queue_id WHERE q.queue <> '${names.door}') + ` +
+        '(SELECT COUNT(*) FROM recentn_sends) + (SELECT COUNT(*) FROM recentn_appends) AS messages',
+    )
     if (Number(messages) > 0) return false
     if (!roles.includes('poll')) return true
     const [{ left }] = await store.dataSource.query(

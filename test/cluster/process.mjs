@@ -1,12 +1,23 @@
 // One process of the load on a cluster, with its own node. Sends, receives, appends, puts, reads changes and polls until
 // it is ordered to end, and then reports the answers that it got. judge.mjs compares that with what is there.
 import { createRequire } from 'node:module'
+import { createConnection } from 'mysql2/promise'
 
 const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')
 
 const { url, name, names, visibilitySeconds, roles } = JSON.parse(process.argv[2])
 const store = await openStore({ url, migrate: false, defaultCapacity: 10_000 })
-const heard = { sends: [], receives: [], deletes: [], appends: [], puts: [], seen: {}, faults: [], errors: {} }
+const heard = {
+  sends: [],
+  receives: [],
+  deletes: [],
+  appends: [],
+  puts: [],
+  writes: [],
+  seen: {},
+  faults: [],
+  errors: {},
+}
 let producing = true
 let working = true
 
@@ -94,6 +105,37 @@ async function put() {
   }
 }
 
+/** Plain SQL, on its own connection: a message and an item in one transaction. */
+async function write() {
+  let connection = null
+  for (let n = 0; producing; n++) {
+    const text = `${name}-${n}`
+    let isCommitting = false
+    try {
+      connection ??= await createConnection({ uri: url.replace(/^mariadb:/, 'mysql:'), connectTimeout: 5000 })
+      await connection.beginTransaction()
+      await connection.query('INSERT INTO recentn_sends (queue, body) VALUES (?, ?)', [
+        names.door,
+        JSON.stringify(text),
+      ])
+      await connection.query('INSERT INTO recentn_appends (group_key, member) VALUES (?, ?)', [names.door, text])
+      isCommitting = true
+      await connection.commit()
+      heard.writes.push({ text, n, isDone: true })
+    } catch (error) {
+      connection?.destroy()
+      connection = null
+      // A deadlock at the commit is certain.
+      heard.writes.push({ text, n, isDone: false, isUnknown: isCommitting && error.errno !== 1213 })
+      const key = `write ${error.code}`
+      heard.errors[key] = (heard.errors[key] ?? 0) + 1
+      await sleep(100)
+    }
+    await sleep(5)
+  }
+  connection?.destroy()
+}
+
 async function follow() {
   let after = 0n
   let last = 0n
@@ -129,7 +171,7 @@ function poll() {
   })
 }
 
-const producers = [send, append, put].filter(({ name: role }) => roles.includes(role))
+const producers = [send, append, put, write].filter(({ name: role }) => roles.includes(role))
 const workers = [receive, receive, follow].filter(({ name: role }) => roles.includes(role))
 const poller = roles.includes('poll') ? poll() : null
 const [produced, worked] = [producers.map((role) => role()), workers.map((role) => role())]

@@ -11,10 +11,7 @@ import { type OddServer, withGlobal } from './odd-server'
 
 const CALLS = 60
 const OWN: Record<ServerEngine, [string, string][]> = {
-  mariadb: [
-    ['lower_case_table_names', '1'],
-    ['gtid_strict_mode', '1'],
-  ],
+  mariadb: [['gtid_strict_mode', '1']],
   mysql: [
     ['enforce_gtid_consistency', 'ON'],
     ['gtid_mode', 'ON'],
@@ -29,12 +26,14 @@ export function describeManagedSettings(engine: ServerEngine, serverOf: () => Od
     return String((rows as { value: unknown }[])[0]?.value)
   }
 
-  it.each<[string, string]>([['innodb_rollback_on_timeout', '1'], ['binlog_row_image', 'MINIMAL'], ...OWN[engine]])(
-    'has had %s = %s all along',
-    async (name, value) => {
-      expect(await setting(name)).toBe(value)
-    },
-  )
+  it.each<[string, string]>([
+    ['lower_case_table_names', '1'],
+    ['innodb_rollback_on_timeout', '1'],
+    ['binlog_row_image', 'MINIMAL'],
+    ...OWN[engine],
+  ])('has had %s = %s all along', async (name, value) => {
+    expect(await setting(name)).toBe(value)
+  })
 
   it('is refused by name without encryption where require_secure_transport is on, and works with it', async () => {
     if (lacks(await setting('version'), 'its own certificate')) {

@@ -32,16 +32,11 @@ const COMMON = [
   // MariaDB changes it only where it was set at the start.
   '--max-user-connections=400',
   '--server-id=7',
+  '--lower-case-table-names=1',
 ]
 
 const OWN: Record<ServerEngine, string[]> = {
-  // A MySQL whose data was set up in another case does not start with this one.
-  mariadb: [
-    '--lower-case-table-names=1',
-    '--gtid-strict-mode=ON',
-    '--innodb-snapshot-isolation=OFF',
-    '--innodb-force-primary-key=ON',
-  ],
+  mariadb: ['--gtid-strict-mode=ON', '--innodb-snapshot-isolation=OFF', '--innodb-force-primary-key=ON'],
   mysql: [
     '--secure-file-priv=',
     '--sql-require-primary-key=ON',

@@ -12,6 +12,17 @@ let claims = 0
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** A handler of many is one of each, which may have ended at other times than its rows were recorded. */
+function manyOf(table) {
+  const handler = handlerOf(table)
+  return async (rows, { signal, attempts }) => {
+    const failed = []
+    const one = (row, at) => handler(row, { signal, attempt: attempts[at] }).catch((error) => failed.push([row, error]))
+    await Promise.all(rows.map(one))
+    return { failed }
+  }
+}
+
 function handlerOf(table) {
   return async (row, { signal, attempt }) => {
     const n = Number(row.n)
@@ -27,7 +38,9 @@ function handlerOf(table) {
 
 const store = await openStore({ url, migrate: false, sweep: false, publish: false })
 for (const { name, options } of tables) {
-  store.poll(name, handlerOf(name), {
+  const { batchSize } = options
+  const [poll, handler] = batchSize ? ['pollMany', manyOf(name)] : ['poll', handlerOf(name)]
+  store[poll](name, handler, {
     ...options,
     ...shared,
     onWarning: () => {},

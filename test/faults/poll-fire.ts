@@ -138,7 +138,11 @@ export function describePollFire(engine: EngineName): void {
         }
         await rows.more(insert, true)
         drainedAfter = seconds()
-        await untilDone(tables.map(({ name, options }) => store.poll(name, () => {}, { ...options, auto: false })))
+        await untilDone(
+          tables.map(({ name, options: { batchSize: _, ...options } }) =>
+            store.poll(name, () => {}, { ...options, auto: false }),
+          ),
+        )
         await processes.end('SIGTERM')
       } finally {
         await processes.end('SIGKILL')

@@ -7,6 +7,7 @@
  * | an id and a status: ready, batch key, done or error | an id and a status: soft delete; … of numbers, without an index |
  * | the same with a hard delete, which an error outlives, or not | an id and a status: hard delete; …, failed or not |
  * | an id and columns for claim, attempts, error, next time | an id, a status, and columns for claims, soft and hard; an id and columns for claims, soft, with dates, and hard |
+ * | each row may be a batch of rows | an id and a status: soft delete, many at once |
  * | ids but no status | an id and no status: done rows are remembered |
  * | ids and a hard delete | an id and no status: hard delete |
  * | a sequence instead of ids | a unique sequence and a status, soft and hard; a date of which there are several alike, and a status, soft and hard |
@@ -24,7 +25,7 @@ export interface FireTable {
   name: string
   title: string
   table: PollTable
-  options: PollOptions
+  options: PollOptions & { batchSize?: number }
   /** How many rows have each number, alike in every column. */
   copies: number
 }
@@ -33,6 +34,7 @@ export interface FireTable {
 const LATE_SECONDS = 20
 
 export const NO_KEY = 'no key at all, with rows that are alike: hard delete'
+const SOFT = 'an id and a status: soft delete'
 const IDEAL = 'an id and a status: hard delete'
 
 export function fireTables(): FireTable[] {
@@ -40,6 +42,7 @@ export function fireTables(): FireTable[] {
   const all = [
     ...POLL_TABLES.map((table) => ({ title: table.title, table, more: {}, copies: 1 })),
     { title: `${IDEAL}, failed or not`, table: of(IDEAL), more: { onFailed: 'delete' as const }, copies: 1 },
+    { title: `${SOFT}, many at once`, table: of(SOFT), more: { batchSize: 5 }, copies: 1 },
     { title: `${NO_KEY}, failed or not`, table: of(NO_KEY), more: { onFailed: 'delete' as const }, copies: 2 },
   ]
   return all.map(({ title, table, more, copies }, number) => {

@@ -121,6 +121,7 @@ describe('an access function gets', () => {
     ['GET', '/v1/queues/a:q/messages', null, 'read', 'peekMessages', queue],
     ['GET', '/v1/queues/a:q/messages/1', null, 'read', 'getMessage', queue],
     ['DELETE', '/v1/queues/a:q/messages/1', null, 'admin', 'deleteMessage', queue],
+    ['DELETE', '/v1/queues/a:q/keys/k', null, 'queue', 'cancelMessage', queue],
     ['POST', '/v1/queues/a:q/receive', {}, 'queue', 'receiveMessages', queue],
     ['POST', '/v1/queues/a:q/cycle', {}, 'queue', 'cycleMessages', queue],
     ['POST', '/v1/queues/a:q/ack', handles, 'queue', 'ackMessages', queue],

@@ -49,7 +49,7 @@ const schedule = async (store: Store) => {
 }
 const message = async (store: Store) => {
   await queue(store)
-  const options = { messageGroup: 'tenant-3', dedupId: 'welcome-7', attributes: { source: 'sign-up' } }
+  const options = { messageGroup: 'tenant-3', dedupId: 'welcome-7', key: 'index-7', attributes: { source: 'sign-up' } }
   return { id: String((await store.queues.send('mail', { to: 'a@example.org' }, options)).id) }
 }
 const claimed = async (store: Store) => {
@@ -134,7 +134,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   },
   peekMessages: { 200: { ...given(message), without: ['after', 'error', 'from'] } },
   getMessage: { 200: given(claimed) },
-  deleteMessage: { 204: given(message) },
+  ...{ deleteMessage: { 204: given(message) }, cancelMessage: { 204: given(message) } },
   receiveMessages: { 200: given(message) },
   cycleMessages: { 200: given(message) },
   ackMessages: { 200: given(claimedMany), 204: given(claimed) },

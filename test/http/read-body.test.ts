@@ -46,6 +46,8 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
   dedupId: orNull(name),
   priority: whole(-1000, 1000),
   messageGroup: name,
+  onKey: words('keep', 'replace', 'postpone'),
+  maxDelaySeconds: whole(0, 315_360_000),
   attributes: orNull(
     fc.oneof(
       fc.constantFrom('{}', '{"a":"b"}', '{"a":1}', '{"a b":""}', '[]'),

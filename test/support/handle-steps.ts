@@ -25,6 +25,7 @@ export const queueSteps: readonly Step[] = [
   ['nack', ({ cycle }) => [messageIn(cycle, 0), { dead: true, error: 'no such mailbox' }]],
   ['ack', ({ receive }) => [messageIn(receive, 1)]],
   ['ackMany', ({ receive }) => [[messageIn(receive, 1)]]],
+  ['cancel', () => ['k']],
   ['errors'],
   ['history'],
   ['redrive'],

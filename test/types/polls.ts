@@ -22,6 +22,13 @@ export function polls(store: Store): void {
   // @ts-expect-error: a column for claims
   store.poll(Order, (row) => row.attempts, { claim })
   store.poll(Order, async ({ id, state }) => [id, state], { claim, backoff: { maxSeconds: 5 }, key: ['id'] })
+  const status = { column: 'state', results: ['sent', 'skipped'] } as const
+  store.poll(Order, async ({ id }) => (id > 1 ? 'sent' : 'skipped'), { status, order: 'cycle' })
+  store.poll(Order, ({ id }) => (id > 1 ? 1 : 2), { status: { column: 'state', results: [1, 2] } })
+  // @ts-expect-error: no word of the results
+  store.poll(Order, async () => 'lost', { status })
+  // @ts-expect-error: not all of its answers are words of the results
+  store.poll(Order, ({ id }) => (id > 1 ? 'sent' : undefined), { status })
   // @ts-expect-error: no such option
   store.poll(Order, () => {}, { statos: 'state' })
   store.poll<{ id: string }>('orders', ({ id }) => id.length, { status: 'state' })

@@ -1,6 +1,7 @@
 import { describeClaims } from './claims'
 import { describeHandling } from './handling'
 import { describeHooks } from './hooks'
+import { describeMany } from './many'
 import { describePoison } from './poison'
 import { describeSchemas } from './schemas'
 
@@ -9,5 +10,6 @@ for (const options of [{ memory: false }, { memory: true }]) {
   describeClaims('sqlite', options)
 }
 describeHooks('sqlite')
+describeMany('sqlite')
 describePoison('sqlite')
 describeSchemas('sqlite')

@@ -70,6 +70,8 @@ export interface WorkerContext {
   url: string
   /** A worker that is stopped when the test is over. */
   work(handler: Handler, settings?: WorkOptions): Worker
+  /** Stops it when the test is over. */
+  runs(worker: Worker): Worker
 }
 
 /** `describe` with a store, and with a new queue for each test. */
@@ -84,8 +86,8 @@ export function describeWithWorkers(
     let tests = 0
     const workers: Worker[] = []
     const context = {
-      work: (handler, settings) => {
-        const worker = context.store.queues.work(context.queue, handler, settings)
+      work: (handler, settings) => context.runs(context.store.queues.work(context.queue, handler, settings)),
+      runs: (worker) => {
         workers.push(worker)
         return worker
       },

@@ -5,6 +5,7 @@ import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from 
 import { seeTransactions } from '../inside'
 import { asNode, CLUSTER_VARIABLES } from '../mysql/cluster'
 import { commonEngine, mariadbEngine, mysqlEngine } from '../mysql/mysql-engine'
+import { requireOneSession } from '../mysql/one-session'
 import { ownPoolOf } from '../mysql/own-pool'
 import { requireSettings } from '../mysql/session-settings'
 import { SkipLockedCheck } from '../mysql/skip-locked'
@@ -16,12 +17,12 @@ import { BoundedPool } from '../pool/bounded-pool'
 import { translated } from '../retries'
 import { tablesIn } from '../schema/schema'
 import { Gate } from '../sqlite/gate'
-import { GatedSource } from '../sqlite/gated-runner'
+import { GatedSource, gatedSourceOf } from '../sqlite/gated-runner'
 import { SharedFile } from '../sqlite/shared-file'
 import { sqliteEngine } from '../sqlite/sqlite-engine'
 import { type Tables, tablesOf } from '../tables'
 import { Database } from '../transaction'
-import { openingAtOnce, openingRunners } from './runner-connection'
+import { openingRunners } from './runner-connection'
 
 /** The engines of the servers behind DataSources, once they have been asked. */
 const recognised = new WeakMap<DataSource, Engine>()
@@ -92,7 +93,7 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
       database: new Database({
         ...options,
         dataSource: user,
-        open: openingAtOnce(new GatedSource(user, gate, { connectionTimeoutSeconds }).runner),
+        open: new GatedSource(user, gate, { connectionTimeoutSeconds }).open,
       }),
       dataSource: user,
       close: closing(seeTransactions(user, gate)),
@@ -103,9 +104,9 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
     sharedFile,
     connectionTimeoutSeconds,
   })
-  const undo = [sharedFile.wrap(user.createQueryRunner()), seeTransactions(user, gate)]
+  const undo = [sharedFile.share(user), seeTransactions(user, gate)]
   return {
-    database: new Database({ ...options, dataSource: own, open: openingAtOnce(() => own.createQueryRunner()) }),
+    database: new Database({ ...options, dataSource: own, open: (done) => gatedSourceOf(own)?.open(done) }),
     dataSource: own,
     close: closing(...undo, () => own.destroy()),
   }
@@ -132,6 +133,7 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
   try {
     await requireSettings(connection).catch(refused)
     const asking = { query: (sql: string) => connection.rows(sql, []) }
+    await requireOneSession(asking.query).catch(refused)
     const engine = await recognise(user, asking)
     const [row] = await asked(user, asking, 'SELECT @@SESSION.innodb_lock_wait_timeout AS seconds')
     // A wait for a lock should end by itself: a statement that is cut off then may still take effect.

@@ -2,6 +2,7 @@
  * A library's object with other methods: how TypeORM gets a connection of a driver whose statements pass through ours. The
  * object itself is left as it is.
  */
+import type { QueryRunner } from 'typeorm'
 
 const targets = new WeakMap<object, object>()
 
@@ -16,6 +17,21 @@ export function viewOf<Target extends object>(target: Target, methods: Record<st
     },
   })
   targets.set(view, target)
+  return view
+}
+
+/**
+ * A query runner of TypeORM's with these methods. The runner's own calls of them, and its events, are of the view; what it notes
+ * of its state is on the runner.
+ */
+export function runnerView<Runner extends QueryRunner>(runner: Runner, methods: Partial<Runner>): Runner {
+  const own: Record<string, unknown> = { ...methods }
+  const view = new Proxy(runner, {
+    get: (_, key, receiver) =>
+      typeof key === 'string' && Object.hasOwn(own, key) ? own[key] : Reflect.get(runner, key, receiver),
+  })
+  const { broadcaster } = runner as unknown as { broadcaster: object }
+  own.broadcaster = new (broadcaster.constructor as new (of: QueryRunner) => unknown)(view)
   return view
 }
 

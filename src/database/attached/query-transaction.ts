@@ -141,7 +141,7 @@ function isQueried(given: Given): given is QueryTransaction {
 function sessionOnQuery(given: QueryTransaction, setting: Setting, location: string): Session {
   const isSqlite = setting.engine.family === 'sqlite'
   const connection = new QueryConnection(given, isSqlite)
-  const tx = txOn(connection, setting, { isOpen: () => true, listeners: () => new AfterCommit() })
+  const tx = txOn(connection, setting, { isCallers: true, isOpen: () => true, listeners: () => new AfterCommit() })
   const check = () => (isSqlite ? requireOpenFile(connection) : requireOpenOnServer(connection))
   return sessionIn(tx, given, (error) => translated(error, setting.engine, () => location), check)
 }

@@ -32,17 +32,11 @@ interface RunnerParts {
   transactionDepth: number
 }
 
-/** The store's runner (`gated-runner.ts`), which takes rows of parameters, and whose statements can be followed. */
-export interface FollowedRunner extends QueryRunner {
-  readonly turns: { following: Following | null; readonly listeners: AfterCommit }
-}
-
 export class RunnerConnection implements HeldConnection {
   readonly gathers = false
-  readonly source: object
+  following: Following | null = null
   readonly #runner: QueryRunner
   readonly #limitMs: number
-  #following: Following | null = null
   /** The store's statements that have not reached the driver, once the user's pass there, too. */
   #ours: string[] | null = null
   /** How many of the user's are running. */
@@ -50,8 +44,11 @@ export class RunnerConnection implements HeldConnection {
 
   constructor(runner: QueryRunner, limitSeconds = Number.POSITIVE_INFINITY) {
     this.#runner = runner
-    this.source = this.#turns ?? runner
     this.#limitMs = limitSeconds * 1000
+  }
+
+  get source(): object {
+    return this.#runner
   }
 
   get #parts(): RunnerParts {
@@ -71,22 +68,9 @@ export class RunnerConnection implements HeldConnection {
     return this.#parts.transactionDepth !== 1
   }
 
-  get following(): Following | null {
-    return this.#following
-  }
-
-  set following(following: Following | null) {
-    if (this.#turns) this.#turns.following = following
-    else this.#following = following
-  }
-
-  get #turns(): FollowedRunner['turns'] | undefined {
-    return (this.#runner as Partial<FollowedRunner>).turns
-  }
-
   /** The listeners to the commit of a transaction that the runner's user has begun. */
   get listeners(): AfterCommit {
-    return this.#turns?.listeners ?? callersTransaction(this.#runner, this.source).listeners
+    return callersTransaction(this.#runner, this.source).listeners
   }
 
   get manager(): EntityManager {
@@ -122,14 +106,14 @@ export class RunnerConnection implements HeldConnection {
       if (isTheirs) this.#theirs--
       done(error, answer, columns)
     }
-    if (this.#following) this.#following.through(sql, run, answered)
+    if (this.following) this.following.through(sql, run, answered)
     else run(answered)
     return undefined
   }
 
   async #ask<Answer>(sql: string, values: StatementValues | null, isStructured: boolean): Promise<Answer> {
     const query = () => this.#limited(() => this.#query<Answer>(sql, values, isStructured))
-    const following = this.#following
+    const { following } = this
     if (!following) return query()
     return new Promise<Answer>((resolve, reject) => {
       following.through<Answer>(
@@ -144,7 +128,7 @@ export class RunnerConnection implements HeldConnection {
 
   /** A runner of the user's, which does not take rows of parameters, gets a statement for each. */
   async #query<Answer>(sql: string, values: StatementValues | null, isStructured: boolean): Promise<Answer> {
-    if (!(values instanceof RowParameters) || this.#turns) {
+    if (!(values instanceof RowParameters)) {
       this.#ours?.push(sql)
       return this.#runner.query(sql, values as Parameter[], isStructured as true) as Promise<Answer>
     }
@@ -218,11 +202,6 @@ export class RunnerConnection implements HeldConnection {
   release(): Promise<void> {
     return this.#runner.release()
   }
-}
-
-/** Opens what has nothing to wait for. */
-export function openingAtOnce(create: () => QueryRunner): (done: Opened) => void {
-  return (done) => done(null, new RunnerConnection(create()))
 }
 
 /** Opens connections by query runners. */

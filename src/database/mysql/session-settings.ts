@@ -39,6 +39,8 @@ export function lockSeconds(statementSeconds: number, asked = LOCK_SECONDS): num
   return Math.max(1, Math.min(asked, statementSeconds - LOCK_LATE_SECONDS))
 }
 
+export const OWN_ZONE = '+00:00'
+
 /** The statements that set up our own connection; `statementSeconds` is the limit of a statement. */
 export function ownSettings(statementSeconds: number): string {
   return [
@@ -46,7 +48,7 @@ export function ownSettings(statementSeconds: number): string {
     'SET NAMES utf8mb4',
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
     // The comment is for MariaDB alone: the locks of a process that has vanished end, though its connection stands.
-    `SET SESSION /*M! idle_transaction_timeout = 120, */ innodb_lock_wait_timeout = ${lockSeconds(statementSeconds)}, sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', timestamp = DEFAULT, ${RELIED_ON.map(({ name, value }) => `${name} = ${value}`).join(', ')}`,
+    `SET SESSION /*M! idle_transaction_timeout = 120, */ innodb_lock_wait_timeout = ${lockSeconds(statementSeconds)}, sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '${OWN_ZONE}', timestamp = DEFAULT, ${RELIED_ON.map(({ name, value }) => `${name} = ${value}`).join(', ')}`,
   ].join('; ')
 }
 

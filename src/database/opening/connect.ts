@@ -8,11 +8,12 @@ import { behind } from '../attached/driver-view'
 import { seeTransactions } from '../inside'
 import { noteLockWait } from '../mysql/lock-wait'
 import { mysqlFailure } from '../mysql/mysql-failures'
+import { requireOneSession } from '../mysql/one-session'
 import { OwnPool } from '../mysql/own-pool'
 import { PASSWORD_MS, type PasswordFunction, sendsTokens, streamWithPassword } from '../mysql/password'
 import { connectTo, type HostedConnection, ofPool, ServerHosts } from '../mysql/server-hosts'
 import { NAMELESS_FILE, parseServerUrl, passwordFault, refusedUrl, sqliteFile } from '../mysql/server-url'
-import { ownSettings } from '../mysql/session-settings'
+import { OWN_ZONE, ownSettings } from '../mysql/session-settings'
 import {
   DEFAULT_STATEMENT_TIMEOUT_SECONDS,
   type LimitedConnection,
@@ -232,6 +233,7 @@ async function setSessions(
   const runner = source.createQueryRunner()
   try {
     await set(behind<NewConnection>(await runner.connect()))
+    await requireOneSession((sql) => runner.query(sql), OWN_ZONE)
   } finally {
     await runner.release()
   }

@@ -8,87 +8,78 @@
 import { type DataSource, QueryFailedError, type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
 import { TRANSACTION_ENDS } from '../attached/callers-transaction'
-import type { FollowedRunner } from '../attached/runner-connection'
+import { runnerView } from '../attached/driver-view'
 import type { Opened } from '../connection'
-import { RowParameters } from '../engine'
 import type { Gate } from './gate'
-import { preparedOn, runPrepared } from './prepared'
+import { runPrepared } from './prepared'
 import { type GateOptions, SqliteConnection } from './sqlite-connection'
 import { WatchedFile } from './watched-file'
 
-class GatedQueryRunner extends BetterSqlite3QueryRunner implements FollowedRunner {
-  readonly turns: SqliteConnection
+const behindRunners = new WeakMap<QueryRunner, SqliteConnection>()
 
-  constructor({ driver }: DataSource, turns: SqliteConnection) {
-    super(driver as ConstructorParameters<typeof BetterSqlite3QueryRunner>[0])
-    this.turns = turns
-  }
+/** Our connection behind a query runner; undefined where that is another library's. */
+export function sqliteBehind(runner: QueryRunner): SqliteConnection | undefined {
+  return behindRunners.get(runner)
+}
 
-  // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
-  override async query(sql: string, parameters?: any[], structured?: boolean): Promise<any> {
-    if (sql === 'BEGIN TRANSACTION') return this.turns.beginBy(() => this.#run('BEGIN IMMEDIATE', parameters))
-    return this.turns.turn(sql, () => this.#run(sql, parameters, structured))
-  }
+/** A view of a new runner, which has its manager: its statements, and those that it sends itself, have their turns here. */
+function gatedRunner(source: DataSource, turns: SqliteConnection): QueryRunner {
+  const runner = new BetterSqlite3QueryRunner(
+    source.driver as unknown as ConstructorParameters<typeof BetterSqlite3QueryRunner>[0],
+  )
+  const { query, startTransaction, rollbackTransaction, release } = runner
 
-  /** True where a subscriber listens to the events of TypeORM's runner, or asked it for more than statements. */
-  get #isFollowed(): boolean {
-    const { subscribers, options } = this.connection
-    const isHeard = subscribers.some((one) => one !== TRANSACTION_ENDS)
-    return isHeard || options.maxQueryExecutionTime !== undefined || options.isolationLevel !== undefined
-  }
-
-  /**
-   * Runs a statement, without the promises and events of TypeORM's runner, which cost more than a short statement. Where
-   * a subscriber follows them, TypeORM's runner does the work.
-   */
-  #run(sql: string, parameters: unknown[] | RowParameters = [], structured = false): unknown {
-    const { logger } = this.connection
-    const isRows = parameters instanceof RowParameters
-    if (!isRows && (this.#isFollowed || !Array.isArray(parameters))) return super.query(sql, parameters, structured)
-    if (this.isReleased) throw new QueryRunnerAlreadyReleasedError()
-    const given = isRows ? [] : parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value))
-    logger.logQuery(sql, given, this)
+  /** Runs a statement, unless a subscriber follows, without TypeORM's promises and events, which cost more than a short one. */
+  const run = (sql: string, parameters: unknown[] = [], structured = false): unknown => {
+    const { logger } = source
+    if (isFollowed(source) || !Array.isArray(parameters)) return query.call(view, sql, parameters, structured as true)
+    if (runner.isReleased) throw new QueryRunnerAlreadyReleasedError()
+    const given = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value))
+    logger.logQuery(sql, given, view)
     try {
-      const result = runPrepared(this.driver.databaseConnection, sql, isRows ? parameters : given)
+      const result = runPrepared(runner.driver.databaseConnection, sql, given)
       return structured ? result : result.raw
     } catch (error) {
-      logger.logQueryError(error as Error, sql, given, this)
+      logger.logQueryError(error as Error, sql, given, view)
       throw new QueryFailedError(sql, given, error as Error)
     }
   }
-
-  override async startTransaction(): Promise<void> {
-    try {
-      await super.startTransaction()
-    } catch (error) {
-      if (this.transactionDepth === 0) this.isTransactionActive = false
-      throw error
-    }
-  }
-
-  override async rollbackTransaction(): Promise<void> {
-    try {
-      await super.rollbackTransaction()
-    } catch (error) {
-      if (this.turns.isBegun) throw error
-      this.transactionDepth = 0
-      this.isTransactionActive = false
-    }
-  }
-
-  override async release(): Promise<void> {
-    this.isTransactionActive = false
-    await this.turns.release()
-    await super.release()
-  }
+  const view = runnerView<BetterSqlite3QueryRunner>(runner, {
+    query: async (sql: string, parameters?: unknown[], structured?: boolean) => {
+      if (sql === 'BEGIN TRANSACTION') return turns.beginBy(() => run('BEGIN IMMEDIATE', parameters))
+      return turns.turn(sql, () => run(sql, parameters, structured))
+    },
+    startTransaction: async () => {
+      try {
+        await startTransaction.call(view)
+      } catch (error) {
+        if (!turns.isBegun) runner.isTransactionActive = false
+        throw error
+      }
+    },
+    rollbackTransaction: async () => {
+      try {
+        await rollbackTransaction.call(view)
+      } catch (error) {
+        if (turns.isBegun) throw error
+        Object.assign(runner, { transactionDepth: 0, isTransactionActive: false })
+      }
+    },
+    release: async () => {
+      runner.isTransactionActive = false
+      await turns.release()
+      await release.call(view)
+    },
+  })
+  behindRunners.set(view, turns)
+  return Object.assign(view, { manager: source.createEntityManager(view) })
 }
 
-// Where TypeORM's runner runs a statement, it uses those that the connection keeps. (To it this method is private.)
-Object.assign(GatedQueryRunner.prototype, {
-  async getStmt(this: BetterSqlite3QueryRunner, sql: string) {
-    return preparedOn(this.driver.databaseConnection, sql)
-  },
-})
+/** True where a subscriber listens to the events of TypeORM's runner, or its options ask it for more than statements. */
+function isFollowed({ subscribers, options }: DataSource): boolean {
+  const isHeard = subscribers.some((one) => one !== TRANSACTION_ENDS)
+  return isHeard || options.maxQueryExecutionTime !== undefined || options.isolationLevel !== undefined
+}
 
 const gated = new WeakMap<DataSource, GatedSource>()
 
@@ -114,11 +105,7 @@ export class GatedSource {
 
   #connection(): SqliteConnection {
     const { source, gate } = this
-    const runner = (connection: SqliteConnection) => {
-      const made = new GatedQueryRunner(source, connection)
-      return Object.assign(made, { manager: source.createEntityManager(made) })
-    }
-    return new SqliteConnection(source, gate, this.#options, runner)
+    return new SqliteConnection(source, gate, this.#options, (connection) => gatedRunner(source, connection))
   }
 
   open = (done: Opened): void => done(null, this.#connection())

@@ -16,7 +16,6 @@ const kept = new WeakMap<BetterSqlite3.Database, Map<string, PreparedStatement>>
 /** A list of columns with a `*` in it: their names may change while the statement is kept. */
 const STAR = /(?:\b(?:SELECT|DISTINCT|ALL|RETURNING)|[,.])\s*\*/i
 
-/** A statement as TypeORM's runner uses it, too. */
 class PreparedStatement {
   readonly reader: boolean
   readonly run: BetterSqlite3.Statement['run']
@@ -89,7 +88,7 @@ function runAll(statement: PreparedStatement, sets: readonly (readonly unknown[]
   return { raw, records: [], affected }
 }
 
-export function preparedOn(connection: BetterSqlite3.Database, sql: string): PreparedStatement {
+function preparedOn(connection: BetterSqlite3.Database, sql: string): PreparedStatement {
   let statements = kept.get(connection)
   if (!statements) {
     statements = new Map()

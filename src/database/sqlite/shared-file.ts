@@ -8,8 +8,9 @@
  * runs. The store does not wait here for the user's transactions: SQLite refuses its own at once (busy timeout 0), and the
  * store tries again later.
  */
-import type { QueryRunner } from 'typeorm'
+import type { DataSource, QueryRunner } from 'typeorm'
 import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import { runnerView } from '../attached/driver-view'
 
 /** As long as TypeORM's connections wait by default; then SQLite decides. */
 const PATIENCE_MS = 5000
@@ -33,15 +34,16 @@ export class SharedFile {
     for (const wake of this.#waiters.splice(0)) wake()
   }
 
-  /** Makes the user's runner wait for the store, until the returned function is called. */
-  wrap(runner: QueryRunner): () => void {
-    const wrapped = wrappedRunners.get(runner) ?? wrapRunner(runner)
-    wrapped.files.add(this)
+  /** Has the runner of the user's DataSource wait for the store, until the returned function is called. */
+  share(user: DataSource): () => void {
+    const place = user.driver as unknown as RunnerPlace
+    const given = user.createQueryRunner()
+    const shared = waitingRunners.get(given) ?? waitingRunner(given)
+    shared.files.add(this)
+    place.queryRunner = shared.view
     return () => {
-      wrapped.files.delete(this)
-      if (wrapped.files.size > 0) return
-      wrappedRunners.delete(runner)
-      runner.query = wrapped.query
+      shared.files.delete(this)
+      if (shared.files.size === 0 && place.queryRunner === shared.view) place.queryRunner = shared.runner
     }
   }
 
@@ -70,24 +72,31 @@ export class SharedFile {
   }
 }
 
-/** A runner that waits, with one wrapper for all stores that are attached. */
-interface WrappedRunner {
-  files: Set<SharedFile>
-  /** Its own, from before. */
-  query: QueryRunner['query']
+/** TypeORM's driver of SQLite keeps the one runner of its connection, which it hands out to all, here. */
+interface RunnerPlace {
+  queryRunner?: QueryRunner
 }
 
-const wrappedRunners = new WeakMap<QueryRunner, WrappedRunner>()
+/** A runner, and the view of it that waits: one for all stores that are attached. */
+interface WaitingRunner {
+  files: Set<SharedFile>
+  runner: QueryRunner
+  view: QueryRunner
+}
 
-function wrapRunner(runner: QueryRunner): WrappedRunner {
-  const wrapped: WrappedRunner = { files: new Set(), query: runner.query }
-  const original = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
+/** By their views. */
+const waitingRunners = new WeakMap<QueryRunner, WaitingRunner>()
+
+function waitingRunner(runner: QueryRunner): WaitingRunner {
+  const files = new Set<SharedFile>()
+  const original = runner.query as (...given: unknown[]) => Promise<unknown>
   const query = (sql: string, ...rest: unknown[]) => {
-    const run = () => original(sql, ...rest)
+    const run = () => original.call(view, sql, ...rest)
     if (READS.test(sql)) return run()
-    return [...wrapped.files].reduce((statement, file) => () => file.runForUser(statement), run)()
+    return [...files].reduce((statement, file) => () => file.runForUser(statement), run)()
   }
-  runner.query = query as QueryRunner['query']
-  wrappedRunners.set(runner, wrapped)
-  return wrapped
+  const view = runnerView(runner, { query: query as QueryRunner['query'] })
+  const shared = { files, runner, view }
+  waitingRunners.set(view, shared)
+  return shared
 }

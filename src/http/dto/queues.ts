@@ -57,8 +57,24 @@ export abstract class MessageDto extends Judged {
 }
 
 @Component('NewMessage')
+@Checked(fields.keyFaults)
 export class NewMessageDto extends MessageDto {
   @Required(VALUE) override body!: JsonText
+
+  @Nullable(NAME, 'At most one message with it waits. If one does, nothing is sent, and the answer is that message.')
+  key?: string | null
+
+  @Optional(
+    defaulted(
+      fields.ON_KEY,
+      'keep',
+      'The waiting message: `keep` leaves it as it is, `replace` gives it this body and these attributes, `postpone` also begins its delay again.',
+    ),
+  )
+  onKey?: 'keep' | 'replace' | 'postpone'
+
+  @Optional(DELAY_SECONDS, 'With `postpone`: the longest time from its first send until it is handed out.')
+  maxDelaySeconds?: number
 }
 
 @Component('Messages')

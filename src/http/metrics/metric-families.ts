@@ -106,8 +106,13 @@ const ofWork: Family[] = [
   counted('messages_sent_total', 'Messages that were sent to queues.', 'messagesSent'),
   counted(
     'messages_deduplicated_total',
-    'Sends that stored nothing because a message had the dedupId.',
+    'Sends that stored no message because one had the dedupId, or one with the key was waiting.',
     'messagesDeduplicated',
+  ),
+  counted(
+    'messages_superseded_total',
+    'Messages that were removed in place of a retry, because a newer one with the key was waiting.',
+    'messagesSuperseded',
   ),
   counted('messages_received_total', 'Messages that receivers got, counted each time.', 'messagesReceived'),
   counter(

@@ -6,7 +6,7 @@ import { MAX_BATCH } from '../../fields/rules'
 import type { Sent } from '../../shared/queue-types'
 import { isObject } from '../dto/dto'
 import { MessagesDto, NewMessageDto } from '../dto/queues'
-import { idParameter, optional, pageParameters, textParameter, wordParameter } from '../input/parameters'
+import { idParameter, nameParameter, optional, pageParameters, textParameter, wordParameter } from '../input/parameters'
 import { readBody } from '../input/read'
 import { found, gone, type Route, route, stored } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
@@ -45,10 +45,10 @@ const send = route({
   description:
     'Many messages are sent in one commit, or none; the answer has them in the order given. If the queue got a message ' +
     'with the same `dedupId` in the last 5 minutes, nothing is sent: the answer has the id of that message, even if it is ' +
-    'gone, and `sent` is false.',
+    'gone, and `sent` is false. The same goes for a message with the same `key` that waits, whose body `onKey` may replace.',
   outcomes: {
     200: {
-      description: 'Messages with the same `dedupId` were sent before; nothing is sent.',
+      description: 'Messages with the same `dedupId` were sent before, or wait with the same `key`; nothing is sent.',
       shape: SENT_ONE_OR_MANY,
       example: { ...SENT.example, sent: false },
     },
@@ -123,4 +123,18 @@ const remove = route({
   handle: async (store, { path: { queue, id } }) => gone(await store.queues.remove(queue, id), 'message_not_found'),
 })
 
-export const messageRoutes: readonly Route[] = [send, peek, get, remove]
+const cancel = route({
+  ...onMessages,
+  path: '/v1/queues/{queue}/keys/{key}',
+  pathParameters: { ...onQueue.pathParameters, key: nameParameter('The key of the message.', 'index-7') },
+  method: 'delete',
+  scope: 'queue',
+  id: 'cancelMessage',
+  summary: 'Remove the message that waits with a key',
+  description: 'One that is in flight stays.',
+  outcomes: { 204: { description: 'The message is removed.' } },
+  refusals: ['queue_not_found', 'message_not_found'],
+  handle: async (store, { path: { queue, key } }) => gone(await store.queues.cancel(queue, key), 'message_not_found'),
+})
+
+export const messageRoutes: readonly Route[] = [send, peek, get, remove, cancel]

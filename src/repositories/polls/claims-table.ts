@@ -20,21 +20,23 @@ import {
   type RowOutcome,
   STATE,
   type TakenRows,
+  wordOf,
 } from './claims'
 import { takeDue } from './due'
+import { chooseRows, lockCursor } from './place'
 import type { PollPlan } from './plan'
-import { cursorOf, freshConditions } from './ready'
-import { chooseSql, deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
+import { freshConditions } from './ready'
+import { deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
 
 async function take(tx: Tx, plan: PollPlan, asked: ClaimLimits, claimKey: string): Promise<TakenRows> {
   // A row without a key is found by the batch key of its claim, which is one row.
   const limits = plan.identity.isKey ? asked : { ...asked, max: Math.min(asked.max, 1) }
-  const cursor = plan.sequence ? await cursorOf(tx, plan, tx.engine.forShare) : null
+  const cursor = await lockCursor(tx, plan)
   const due = await takeDue(tx, plan, limits, claimKey)
   const left = limits.max - due.held.length
   if (left <= 0) return due
   const conditions = freshConditions(tx, plan, cursor, limits.except)
-  const rows = await tx.rows(chooseSql(tx.engine, plan, conditions, left), conditions.parameters)
+  const rows = await chooseRows(tx, plan, cursor, conditions, { max: left })
   const found = rows.map((row) => plan.identity.refOf(row))
   const fresh = await note(tx, plan, found, claimKey)
   const { status } = plan
@@ -75,7 +77,10 @@ function noteSql(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: stri
     `INSERT INTO ${tx.tables.pollClaims} (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ` +
     `VALUES ${rows} ${engine.onDuplicate('poll_id, row_key')} `
   const parameters = refs.flatMap(({ rowKey, values }) => [rowKey, claimKey, JSON.stringify(values)])
-  return { sql: insert + (plan.status ? anewSql(tx, plan) : `poll_id = ${tx.tables.pollClaims}.poll_id`), parameters }
+  return {
+    sql: insert + (plan.status || plan.cycle ? anewSql(tx, plan) : `poll_id = ${tx.tables.pollClaims}.poll_id`),
+    parameters,
+  }
 }
 
 /**
@@ -83,13 +88,15 @@ function noteSql(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: stri
  * that waits for its backoff is left alone: the rows were chosen by that as well, but as it was when that statement began.
  * One of the engines sets columns one after the other: each looks at `claim_key`, or at a column that is set after it.
  */
-function anewSql({ engine, tables, now }: Tx, { identity }: PollPlan): string {
+function anewSql({ engine, tables, now }: Tx, { identity, status }: PollPlan): string {
   const { proposed } = engine
   const { pollClaims } = tables
   const state = `${pollClaims}.state`
   const earlier = `${state} IN (${STATE.claimed}, ${STATE.waiting})`
   const waits = `${state} = ${STATE.waiting} AND ${pollClaims}.due_at_ms > ${now}`
-  const stays = identity.isKey ? waits : `(${state} = ${STATE.claimed} OR ${waits})`
+  // Without a status a note says all: one that does not wait any more stays.
+  const others = status ? `${state} = ${STATE.claimed}` : `${state} <> ${STATE.waiting}`
+  const stays = status && identity.isKey ? waits : `(${others} OR ${waits})`
   const anew = (column: string, value: string) =>
     `${column} = CASE WHEN ${pollClaims}.claim_key = ${proposed('claim_key')} OR NOT (${stays}) THEN ${value} ELSE ${pollClaims}.${column} END`
   return [
@@ -138,7 +145,7 @@ async function endRow(tx: Tx, plan: PollPlan, held: RowClaim, outcome: RowOutcom
   if (!status) return deletes && (await deleteRow(tx, plan, held.ref, part('1 = 1'))) ? true : null
   const fence = part(`${status.column} = ?`, status.claimed ?? held.claimKey)
   if (deletes) return deleteRow(tx, plan, held.ref, fence)
-  const value = outcome.is === 'done' ? status.done : outcome.is === 'failed' ? status.error : status.ready
+  const value = outcome.is === 'done' || outcome.is === 'failed' ? wordOf(status, outcome) : status.ready
   return (await updateRows(tx, plan, [held.ref], part(`${status.column} = ?`, value), fence)) > 0
 }
 

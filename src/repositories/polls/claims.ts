@@ -8,6 +8,7 @@ import type { Engine, Parameter, Reader, Statement, Tx } from '../../database/en
 import { RecentnError } from '../../shared/errors'
 import type { PollPlan } from './plan'
 import { type LoadedRow, type RowRef, readRows, updateRows } from './rows'
+import type { Status } from './status'
 
 /** The values of `recentn_poll_claims.state`. `locked`: the row has the claim, and another transaction has locked it. */
 export const STATE = { claimed: 1, waiting: 2, done: 3, failed: 4, locked: 5 } as const
@@ -83,12 +84,19 @@ export interface TakenRows {
 
 /** The fate of a claim. */
 export type RowOutcome =
-  | { is: 'done' }
+  /** `word`: one of the status's `results`. */
+  | { is: 'done'; word?: unknown }
   /** With `error` null the user's column stays as it is. */
   | { is: 'retry'; delayMs: number; error: string | null }
   | { is: 'failed'; error: string | null }
   /** As if it had not been claimed. */
   | { is: 'given back' }
+
+/** The value of the status of a row that is over. */
+export function wordOf({ done, error, results }: Status, outcome: RowOutcome): Parameter {
+  if (outcome.is !== 'done') return error
+  return results?.get(outcome.word) ?? done
+}
 
 export function deletesRow(plan: PollPlan, { is }: RowOutcome): boolean {
   return is === 'done' ? plan.onDone === 'delete' : is === 'failed' && plan.deletesFailed

@@ -24,8 +24,9 @@ import {
   type TakenRows,
   unfinished,
 } from './claims'
+import { dueStates } from './place'
 import type { PollPlan } from './plan'
-import { deleteRow, MAX_ROWS, part, updateRows } from './rows'
+import { allOf, deleteRow, MAX_ROWS, part, updateRows } from './rows'
 
 interface DueClaim extends RowClaim {
   /** Of the claim that ran out. */
@@ -41,9 +42,8 @@ const PAGE = 50
 export async function takeDue(tx: Tx, plan: PollPlan, limits: ClaimLimits, claimKey: string): Promise<TakenRows> {
   const taken: TakenRows = { held: [], givenUp: [], refused: [], isMore: false }
   const careful = new Careful(limits, plan.maxAttempts)
-  const states = plan.status ? [STATE.claimed] : [STATE.claimed, STATE.waiting]
   let looked = 0
-  for (const state of states) {
+  for (const state of dueStates(plan)) {
     let last: DueClaim | undefined
     for (let isEnd = false; !isEnd && taken.held.length < limits.max; ) {
       if (looked >= MOST) return taken
@@ -209,15 +209,15 @@ function nextNotes(reader: Reader, plan: PollPlan, after: NotePlace | null): Pro
 
 async function notReady(reader: Reader, plan: PollPlan, notes: readonly Row[]): Promise<string[]> {
   const { table, identity, status } = plan
-  if (notes.length === 0 || !status) return []
+  if (notes.length === 0) return []
   const refs = notes.map((note) => ({
     rowKey: note.row_key as string,
     values: JSON.parse(note.row_values as string) as string[],
   }))
-  const { sql, parameters } = identity.any(refs)
+  const { sql, parameters } = allOf(identity.any(refs), status?.isReady)
   const found = await reader.rows(
-    `SELECT ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql} AND ${status.isReady.sql}`,
-    [...parameters, ...status.isReady.parameters],
+    `SELECT ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql}`,
+    parameters,
   )
   const ready = new Set(found.map((row) => row.recentn_row_key))
   return refs.flatMap(({ rowKey }) => (ready.has(rowKey) ? [] : [rowKey]))

@@ -19,10 +19,12 @@ import {
   type RowOutcome,
   type TakenRows,
   unfinished,
+  wordOf,
 } from './claims'
 import { keepNoted, noteLocked } from './locked-notes'
+import { chooseRows, lockCursor } from './place'
 import type { PollPlan } from './plan'
-import { allOf, chooseSql, deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
+import { allOf, deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
 import type { OwnColumns } from './shape'
 
 function own(plan: PollPlan): OwnColumns {
@@ -47,8 +49,9 @@ interface Chosen {
 async function choose(tx: Tx, plan: PollPlan, limits: ClaimLimits): Promise<Chosen[]> {
   const { claim, attempts } = own(plan)
   const more = `, ${claim} AS recentn_claim, CASE WHEN ${isAnew(plan)} THEN 0 ELSE ${attempts} END AS recentn_attempts`
+  const place = await lockCursor(tx, plan)
   const conditions = ownConditions(tx, plan, limits.except)
-  const rows = await tx.rows(chooseSql(tx.engine, plan, conditions, limits.max, more), conditions.parameters)
+  const rows = await chooseRows(tx, plan, place, conditions, { max: limits.max, more })
   return rows.map((row) => ({
     ref: plan.identity.refOf(row),
     before: row.recentn_claim as string | null,
@@ -136,14 +139,15 @@ function setsOf({ engine, now }: Reader, plan: PollPlan, held: RowClaim, outcome
     for (const parameter of parameters) values.push(parameter)
   }
   const isOver = outcome.is === 'done' || outcome.is === 'failed'
-  if (plan.status && isOver)
-    set(`${plan.status.column} = ?`, outcome.is === 'done' ? plan.status.done : plan.status.error)
+  if (plan.status && isOver) set(`${plan.status.column} = ?`, wordOf(plan.status, outcome))
   // Without a status the claim column says how it ended.
   if (isOver && !plan.status) set(`${claim} = ?`, outcome.is === 'done' ? 'done' : 'error')
   else set(`${claim} = NULL`)
-  if (outcome.is === 'retry') set(`${nextTime} = ${timeNotBefore(`${now} + ${outcome.delayMs}`, timeType, timeDigits)}`)
-  else if (outcome.is === 'given back' && (held.attempts > 1 || !timeIsNullable))
-    set(`${nextTime} = ${engine.rowFacts.time(now, timeType)}`)
+  if (outcome.is === 'retry' && outcome.delayMs > 0)
+    set(`${nextTime} = ${timeNotBefore(`${now} + ${outcome.delayMs}`, timeType, timeDigits)}`)
+  else if (outcome.is === 'retry' || (outcome.is === 'given back' && (held.attempts > 1 || !timeIsNullable)))
+    // At once, also where the column rounds to whole seconds.
+    set(`${nextTime} = ${engine.rowFacts.time(`${now} - 1000`, timeType)}`)
   else if (outcome.is === 'given back' || plan.status) set(`${nextTime} = NULL`)
   else set(`${nextTime} = ${never(timeType)}`)
   if (outcome.is === 'given back') set(`${attempts} = ${attempts} - 1`)

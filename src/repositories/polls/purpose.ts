@@ -70,9 +70,9 @@ async function settle(tx: Tx, name: string, wanted: Purpose): Promise<KnownPurpo
   return known
 }
 
-/** Empty when the user's row notes everything itself. */
-function purposeOf({ table, identity, status, own, sequence, onDone, where }: Shape): Purpose {
-  if (own) return { purpose: null, whereDigest: null }
+/** Empty when the user's row notes everything itself, but for the place of a cycle. */
+function purposeOf({ table, identity, status, own, sequence, cycle, onDone, where }: Shape): Purpose {
+  if (own && !cycle) return { purpose: null, whereDigest: null }
   const digest = createHash('sha256')
     .update(JSON.stringify([where?.sql ?? '', (where?.parameters ?? []).map(String)]))
     .digest('hex')
@@ -84,15 +84,17 @@ function purposeOf({ table, identity, status, own, sequence, onDone, where }: Sh
       : { onDone, sequence: sequence?.name ?? null }),
     // Rows that a cursor has passed under one condition are not looked at under another.
     ...(sequence ? { where: digest } : {}),
+    ...(cycle ? { cycle: cycle.name, claim: own?.claim.replace(/["`]/g, '') } : {}),
   }
-  return { purpose: JSON.stringify(purpose), whereDigest: status ? null : digest }
+  return { purpose: JSON.stringify(purpose), whereDigest: status || own ? null : digest }
 }
 
 /** A cursor means a place in one column of one table. */
 function hasOtherCursor(has: string, wanted: string): boolean {
-  const [before, now] = [has, wanted].map((text) => JSON.parse(text) as { table: string; sequence?: string | null })
-  const moves = (before?.sequence ?? null) !== null
-  return moves && (before?.sequence !== now?.sequence || before?.table !== now?.table)
+  const placed = ({ table, sequence, cycle }: { table: string; sequence?: string | null; cycle?: string }) =>
+    sequence || cycle ? JSON.stringify([table, sequence, cycle]) : null
+  const [before, now] = [has, wanted].map((text) => placed(JSON.parse(text)))
+  return before !== null && before !== now
 }
 
 function otherPurpose({ tables }: Session, name: string, has: string, wanted: string): Error {

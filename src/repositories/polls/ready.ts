@@ -13,17 +13,14 @@ import type { PollCounts } from '../../shared/poll-types'
 import { chunksOf } from '../chunks'
 import { STATE } from './claims'
 import { ownConditions } from './own-columns'
+import { cursorOf, dueStates, storePlace } from './place'
 import type { PollPlan } from './plan'
 import { allOf, checkedLiteral, MAX_ROWS, part } from './rows'
 import type { OwnColumns } from './shape'
+import { doneWords, type Status } from './status'
 
 /** Maximum rows that the cursor passes at once. If a page has one value only, the cursor stays, and the claims are kept. */
 const PAGE = 5000
-
-export async function cursorOf(reader: Reader, { pollId }: PollPlan, lock = ''): Promise<string | null> {
-  const [row] = await reader.rows(`SELECT cursor_value FROM ${reader.tables.polls} WHERE id = ${pollId}${lock}`)
-  return (row?.cursor_value as string | null | undefined) ?? null
-}
 
 /** The condition of rows that a claim takes, beside those that are due again. */
 export function freshConditions(
@@ -34,8 +31,10 @@ export function freshConditions(
 ): Statement {
   const { identity, status, where } = plan
   const waits = `(c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now})`
+  // In a cycle rows that failed come in their turn; otherwise they are due, and found by their notes.
+  const open = plan.cycle ? ` AND (c.state <> ${STATE.waiting} OR c.due_at_ms > ${reader.now})` : ''
   // Rows that are alike share one name: one of them at a time.
-  const taken = !status ? '' : identity.isKey ? ` AND ${waits}` : ` AND (c.state = ${STATE.claimed} OR ${waits})`
+  const taken = !status ? open : identity.isKey ? ` AND ${waits}` : ` AND (c.state = ${STATE.claimed} OR ${waits})`
   // In place of NOT EXISTS, which MySQL makes a join of: the claim would lock each remembered row that it passes.
   const isFree = `(SELECT c.state FROM ${reader.tables.pollClaims} c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey}${taken} LIMIT 1) IS NULL`
   return allOf(status?.isReady, behind(reader, plan, cursor), where, except, part(isFree))
@@ -61,9 +60,7 @@ export async function moveCursor(tx: Tx, plan: PollPlan): Promise<boolean> {
     : rows
   const last = passed.at(-1)
   if (!last) return false
-  await tx.later(`UPDATE ${tx.tables.polls} SET cursor_value = ? WHERE id = ${plan.pollId}`, [
-    last.recentn_place as string,
-  ])
+  await storePlace(tx, plan, last.recentn_place as string)
   for (const chunk of chunksOf(passed, MAX_ROWS)) {
     await tx.later(
       `DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(chunk.length)}) AND state = ${STATE.done}`,
@@ -105,7 +102,7 @@ export async function isAnyReady(reader: Reader, plan: PollPlan, except: Stateme
   const ready = `SELECT 1 FROM ${plan.table.path} WHERE ${sql}`
   const due =
     `SELECT 1 FROM ${reader.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND due_at_ms <= ${reader.now} ` +
-    `AND state IN (${plan.status ? STATE.claimed : `${STATE.claimed}, ${STATE.waiting}`})`
+    `AND state IN (${dueStates(plan).join(', ')})`
   const any = [ready, ...(plan.own ? [] : [due])].map((rows) => `EXISTS (${rows})`).join(' OR ')
   const [row] = await reader.rows(`SELECT CASE WHEN ${any} THEN 1 ELSE 0 END AS ready`, parameters)
   return Number(row?.ready) === 1
@@ -123,11 +120,7 @@ async function ownCounts(reader: Reader, plan: PollPlan, own: OwnColumns, ready:
   const later = `${own.nextTime} > ${reader.engine.rowFacts.time(reader.now, own.timeType)}`
   const open = (claim: string) => count(reader, plan, allOf(status?.isReady, part(`${claim} AND ${later}`), where))
   const ended = (what: 'done' | 'error') =>
-    count(
-      reader,
-      plan,
-      allOf(status ? part(`${status.column} = ?`, status[what]) : part(`${own.claim} = ?`, what), where),
-    )
+    count(reader, plan, allOf(status ? isOver(status, what) : part(`${own.claim} = ?`, what), where))
   return {
     ready,
     claimed: await open(`${own.claim} IS NOT NULL AND ${own.claim} NOT IN ('done', 'error')`),
@@ -135,6 +128,11 @@ async function ownCounts(reader: Reader, plan: PollPlan, own: OwnColumns, ready:
     failed: plan.deletesFailed ? null : await ended('error'),
     done: plan.onDone === 'delete' ? null : await ended('done'),
   }
+}
+
+function isOver(status: Status, what: 'done' | 'error'): Statement {
+  const words = what === 'done' ? doneWords(status) : [status.error]
+  return part(`${status.column} IN (${placeholders(words.length)})`, ...words)
 }
 
 /** In place of a state: rows without a note. */
@@ -153,10 +151,10 @@ async function notedCounts(reader: Reader, plan: PollPlan, ready: Statement): Pr
   const at = (state: number) => noted.get(state) ?? { claims: 0, due: 0 }
   const [claimed, waiting] = [at(STATE.claimed), at(STATE.waiting)]
   const ended = async (what: 'done' | 'error', state: number) =>
-    status ? count(reader, plan, allOf(part(`${status.column} = ?`, status[what]), where)) : at(state).claims
+    status ? count(reader, plan, allOf(isOver(status, what), where)) : at(state).claims
   return {
-    // With a status, rows that are due again are ready in the table already; rows whose claims ran out are not.
-    ready: at(FRESH).claims + claimed.due + (status ? 0 : waiting.due),
+    // With a status, or in a cycle, rows that are due again are found in the table already; rows whose claims ran out are not.
+    ready: at(FRESH).claims + claimed.due + (status || plan.cycle ? 0 : waiting.due),
     claimed: claimed.claims - claimed.due,
     // Notes stay for a while when their rows are changed or deleted.
     waiting: waiting.claims > waiting.due ? await count(reader, plan, waitingConditions(reader, plan)) : 0,

@@ -194,7 +194,7 @@ export class PollRepository {
   /** Moves the cursor a page further, or deletes old notes of a page; resolves to whether there may be more pages. */
   async tidy(): Promise<boolean> {
     const plan = await this.plan()
-    if (plan.status && !plan.own && plan.identity.isKey) {
+    if ((plan.status || plan.cycle) && !plan.own && plan.identity.isKey) {
       this.memory.tidied = await tidyNotes(this.session, plan, this.memory.tidied)
       return this.memory.tidied !== null
     }

@@ -8,17 +8,9 @@ import type { TableColumn } from '../../database/user-tables/table-parts'
 import { invalidInput } from '../../shared/errors'
 import { wallClockMs } from '../../shared/platform'
 import type { PollColumns, PollShape } from '../../shared/poll-types'
-import {
-  conditionOf,
-  type KnownTable,
-  keyOf,
-  mustHoldKeys,
-  type Status,
-  statusOf,
-  TableReading,
-  wordsOf,
-} from './columns'
+import { conditionOf, type KnownTable, keyOf, TableReading } from './columns'
 import { allOf, Identity, type PolledTable } from './rows'
+import { mustHoldKeys, type Status, statusOf, wordsOf } from './status'
 
 const DAY_SECONDS = 86_400
 /** Number of times in the year to come at which the zone's offset is checked. */
@@ -46,6 +38,8 @@ export interface Shape extends Omit<PolledTable, 'hint' | 'keyHint'> {
   own: OwnColumns | null
   /** The column that a cursor moves along; null when there is no cursor. */
   sequence: TableColumn | null
+  /** The column along which rows go in turns from a stored place; null when the first rows go first. */
+  cycle: TableColumn | null
   onDone: 'mark' | 'delete' | 'remember'
   deletesFailed: boolean
   where: Statement | null
@@ -74,7 +68,8 @@ export function shapeOf(known: KnownTable, options: PollShape): Shape {
   )
   const onDone = onDoneOf(options, status !== null || own !== null, identity.isKey || sequence !== null, reading)
   const cursor = status || own || onDone !== 'remember' ? null : sequence
-  if (cursor) checkCursor(cursor, reading)
+  if (cursor) checkCursor('/sequence', cursor, reading)
+  const cycle = options.order === 'cycle' ? cycleOf(options, identity, reading) : null
   const changes = status ? '/status' : own ? '/claim' : onDone === 'delete' ? '/onDone' : '/onFailed'
   if (changes !== '/onFailed' || onFailed === 'delete') checkChanges(changes, identity.isKey, reading)
   const shape = {
@@ -84,6 +79,7 @@ export function shapeOf(known: KnownTable, options: PollShape): Shape {
     status,
     own,
     sequence: cursor,
+    cycle,
     onDone,
     deletesFailed: onFailed === 'delete',
     where: whereOf(options.where, reading),
@@ -91,7 +87,7 @@ export function shapeOf(known: KnownTable, options: PollShape): Shape {
     maxAttempts,
     timeoutMs: claimTimeoutSeconds * 1000,
     equal: given ? [reading.find('/status', given.column)?.name ?? ''] : [],
-    order: orderOf(options, identity, sequence, reading),
+    order: cycle ? [cycle.name] : orderOf(options, identity, sequence, reading),
   }
   if (reading.faults.length > 0) throw invalidInput(reading.faults)
   return shape
@@ -159,6 +155,15 @@ function orderOf(
   return [...new Set([...(time ? [time.name] : []), ...(sequence ? [sequence.name] : []), ...key])]
 }
 
+function cycleOf({ sequence }: PollShape, { key }: Identity, reading: TableReading): TableColumn | null {
+  const [name] = key
+  if (sequence !== undefined) reading.fault('/sequence', 'is another order than the cycle: leave it out')
+  const column = key.length === 1 && name !== undefined ? reading.find('/order', name) : null
+  if (column) checkCursor('/order', column, reading)
+  else reading.fault('/order', 'a cycle needs a key of one column: name it in `key`')
+  return column
+}
+
 function whereOf(where: PollShape['where'], reading: TableReading): Statement | null {
   const all = [...(where === undefined ? [] : [conditionOf(where, reading)]), ...reading.known.always]
   return all.length === 0 ? null : allOf(...all)
@@ -179,13 +184,13 @@ function onDoneOf(options: PollShape, canMark: boolean, canRemember: boolean, re
 }
 
 /** A cursor is compared as a literal: it must pass exactly the rows before it, and none that only compares equal. */
-function checkCursor(cursor: TableColumn, reading: TableReading): void {
+function checkCursor(pointer: string, cursor: TableColumn, reading: TableReading): void {
   const { name, type, collation, isNullable } = cursor
-  if (isNullable) reading.fault('/sequence', `the column ${name} must not take NULL: a cursor never comes to such rows`)
+  if (isNullable) reading.fault(pointer, `the column ${name} must not take NULL: a cursor never comes to such rows`)
   if (reading.known.engine.rowFacts.ordersWhole(type, collation)) return
   const said = collation === null ? type : `${type}, ${collation}`
   reading.fault(
-    '/sequence',
+    pointer,
     `the column ${name}, ${said}, is no place for a cursor, which would pass rows that only compare alike: it must be a ` +
       'number, a time, binary, or a text of a binary collation',
   )

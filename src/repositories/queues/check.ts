@@ -44,6 +44,7 @@ export function checkedSend(queue: unknown, body: unknown, options: SendOptions)
     const fault = VALUE.fault(body)
     if (fault !== null) faults.push({ pointer: '/body', detail: fault })
     addFaults(faults, options, fields.SEND_RULES, '')
+    if (faults.length === 0) faults.push(...fields.keyFaults(options))
   }
   refuse(faults)
   return { queue: queue as string, rows: [rowWith(text ?? jsonTextOf(body), options)] }
@@ -56,7 +57,15 @@ export function checkedMessages(queue: unknown, messages: readonly NewMessage[])
     if (message instanceof Judged) return jsonTextOf(message.body)
     return hasSureOptions(message, 'body') ? sureText(message.body, MAX_VALUE_BYTES) : null
   })
-  if (texts === null) addListFaults(faults, messages, 'messages', fields.NEW_MESSAGE_RULES, MAX_BATCH)
+  if (texts === null) {
+    addListFaults(faults, messages, 'messages', fields.NEW_MESSAGE_RULES, MAX_BATCH)
+    if (faults.length === 0) {
+      for (const [index, message] of messages.entries()) {
+        for (const { pointer, detail } of fields.keyFaults(message))
+          faults.push({ pointer: `/${index}${pointer}`, detail })
+      }
+    }
+  }
   refuse(faults)
   const rows = messages.map((message, index) => rowWith(texts?.[index] ?? jsonTextOf(message.body), message))
   return { queue: queue as string, rows }
@@ -68,7 +77,7 @@ function hasSureOptions(given: SendOptions, body?: 'body'): boolean {
   for (const key in given) {
     if (key !== body && fields.SEND_RULES.get(key)?.(given[key as keyof SendOptions]) !== null) return false
   }
-  return true
+  return given.onKey === undefined && given.maxDelaySeconds === undefined
 }
 
 export function rowOf(message: NewMessage): MessageToSend {
@@ -84,6 +93,9 @@ function rowWith(body: string, options: SendOptions): MessageToSend {
     dedupId: options.dedupId ?? null,
     priority: options.priority ?? 0,
     messageGroup: options.messageGroup ?? null,
+    key: options.key ?? null,
+    onKey: options.onKey ?? 'keep',
+    maxDelayMs: options.maxDelaySeconds === undefined ? null : options.maxDelaySeconds * 1000,
     attributes: attributesText(options.attributes),
   }
 }
@@ -160,6 +172,10 @@ export function checkedPurge(queue: unknown, options: PurgeOptions): DeadChoice 
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.PURGE_RULES)])
   const { dead = false, error, from, ids } = options
   return { ...choiceOf(options), isDead: dead || (error ?? from ?? ids) !== undefined }
+}
+
+export function checkCancel(queue: unknown, key: unknown): void {
+  refuse([...nameFaults('queue', queue), ...nameFaults('key', key)])
 }
 
 export function checkPromote(queue: unknown, ids: readonly bigint[]): void {

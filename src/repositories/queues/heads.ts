@@ -49,6 +49,8 @@ export interface QueueHead {
   groupPhase: number
   /** As the table has it: 0 is no limit. */
   maxMessages: number
+  /** A message was sent with a key: acks have to look for one that waits behind theirs. */
+  isKeyed: boolean
   createdAtMs: number
 }
 
@@ -68,7 +70,7 @@ export function headColumns({ engine, now }: Reader): string {
     `${engine.bigint('id')} AS id, queue, ${engine.bigint('version')} AS version, visibility_timeout_seconds, ` +
     `max_receives, ${engine.bigint('dead_letter_queue_id')} AS dead_letter_queue_id, on_delete, retention_seconds, ` +
     `paused, cycled, has_letters, shortest_visibility_seconds, group_concurrency, group_limit_id, group_phase, ` +
-    `max_messages, created_at_ms, ${now} AS now_ms`
+    `max_messages, keyed, created_at_ms, ${now} AS now_ms`
   )
 }
 
@@ -90,6 +92,7 @@ export function headOf(row: Row): QueueHead {
     groupLimitId: Number(row.group_limit_id),
     groupPhase: Number(row.group_phase),
     maxMessages: Number(row.max_messages),
+    isKeyed: Number(row.keyed) === 1,
     createdAtMs: Number(row.created_at_ms),
   }
 }
@@ -113,6 +116,11 @@ export async function requireHead(reader: Reader, queue: string): Promise<QueueH
 
 export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<ReadHead | null> {
   return readOne(reader, 'id', id, lock)
+}
+
+/** Before messages are sent with keys: in a transaction that holds no head yet. */
+export async function markKeyed(tx: Tx, head: QueueHead): Promise<void> {
+  await tx.run(`UPDATE ${tx.tables.queues} SET keyed = 1, version = version + 1 WHERE id = ? AND keyed = 0`, [head.id])
 }
 
 /** The head of the queue's dead-letter queue; null where dead messages stay in their queue. */

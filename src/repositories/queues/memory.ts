@@ -31,7 +31,7 @@ const PLACE_MS = 800
 const URGENT_MS = 50
 const QUICK_MS = 100
 
-type QueueCount = `messages${'Sent' | 'Deduplicated' | 'Received' | 'Acked' | 'Nacked' | 'Extended'}`
+type QueueCount = `messages${'Sent' | 'Deduplicated' | 'Superseded' | 'Received' | 'Acked' | 'Nacked' | 'Extended'}`
 
 export class QueueMemory {
   /** A store's, of what is committed. */
@@ -74,6 +74,11 @@ export class QueueMemory {
   /** The head as it was last seen. */
   known(queue: string): QueueHead | undefined {
     return this.#heads.get(queue)
+  }
+
+  /** The same for a hint, in a transaction too. */
+  seen(queue: string): QueueHead | undefined {
+    return this.#heads.get(queue) ?? this.shared?.known(queue)
   }
 
   /** The head as it was last seen, or as it is; throws `queue_not_found`. */
@@ -214,12 +219,10 @@ export class QueueMemory {
     return () => {
       const { counts } = this.shared ?? this
       if (counts !== null) counts[what] += count
-      const [queue, how] = passed
-      if (queue !== undefined) this.passed(queue, how as keyof Traffic, count)
+      if (passed.length > 0) this.passed(...(passed as [string, keyof Traffic]), count)
     }
   }
 
-  /** Committed. */
   passed(queue: string, what: keyof Traffic, count: number): void {
     ;(this.shared ?? this).traffic?.add(queue, what, count)
   }

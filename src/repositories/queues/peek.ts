@@ -1,20 +1,40 @@
 /** Looking at messages without claiming them, and removing them by their ids. */
 
 import type { Reader, Row, Tx } from '../../database/engine'
+import { PEEKED_MESSAGE } from '../../fields/answers-queues'
 import { maxBytesOf } from '../../fields/options'
 import { invalidInput } from '../../shared/errors'
 import { jsonBytes } from '../../shared/json-faults'
-import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from '../../shared/queue-types'
+import type {
+  BodyForm,
+  BodyOptions,
+  MessagePage,
+  MessageState,
+  PeekedMessage,
+  PeekOptions,
+} from '../../shared/queue-types'
 import { choosing, OWN_COLUMN } from './dead/dead-choice'
 import { changePlaces, makeNextReady, moveOf } from './groups/places'
-import { holdHead, isLimited, type QueueHead, requireHead } from './heads'
+import { holdHead, isLimited, limitOf, type QueueHead, type ReadHead, requireHead } from './heads'
+import { keysBefore, lockKeys } from './keys/key-locks'
+import { KeyTurns, NO_KEYS } from './keys/key-turns'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
-import { deathColumns, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName, storedState } from './rows'
-import { lockedColumns, lockedOf } from './settle/transitions'
+import {
+  attributesOf,
+  bodyOf,
+  countOf,
+  deathColumns,
+  OWN_LIMIT,
+  PREVIEW_LENGTH,
+  stateName,
+  storedState,
+  timeOf,
+} from './rows'
+import { lockChosen } from './settle/transitions'
 
 const COMMON =
-  'receive_count, sent_at_ms, visible_at_ms, first_received_at_ms, last_received_at_ms, message_group, last_error, priority, attributes'
+  'receive_count, sent_at_ms, visible_at_ms, first_received_at_ms, last_received_at_ms, message_group, message_key, last_error, priority, attributes'
 const WHOLE = `${COMMON}, body`
 const PREVIEWED = `${COMMON}, SUBSTR(body, 1, ${PREVIEW_LENGTH + 1}) AS body`
 
@@ -40,6 +60,30 @@ function afterOf(text: string | undefined): MessagePlace | null {
 
 function textOf({ major, minor, id }: MessagePlace): string {
   return Buffer.from(`${major}.${minor}.${id}`, 'latin1').toString('base64url')
+}
+
+/** `limit` is the queue's, as the table has it, for messages without their own. */
+function peekedOf(row: Row, state: MessageState, limit: number, { bodies }: { bodies?: BodyForm }): PeekedMessage {
+  return PEEKED_MESSAGE.of({
+    id: BigInt(row.id as string),
+    state,
+    body: bodyOf(row.body as string, bodies),
+    receiveCount: Number(row.receive_count),
+    maxReceives: limitOf(row.max_receives === null ? limit : Number(row.max_receives)),
+    sentAt: new Date(Number(row.sent_at_ms)),
+    visibleAt: new Date(Number(row.visible_at_ms)),
+    firstReceivedAt: timeOf(row.first_received_at_ms),
+    lastReceivedAt: timeOf(row.last_received_at_ms),
+    archivedAt: state === 'archived' ? new Date(Number(row.archived_at_ms)) : null,
+    deadAt: timeOf(row.dead_at_ms),
+    deadReceiveCount: countOf(row.dead_receive_count),
+    deadLetterFrom: (row.dead_letter_from as string | null | undefined) ?? null,
+    lastError: row.last_error as string | null,
+    messageGroup: row.message_group as string | null,
+    key: row.message_key as string | null,
+    priority: Number(row.priority),
+    attributes: attributesOf(row.attributes as string | null),
+  })
 }
 
 /** Ready messages come in the order in which they will be handed out, the others by their time. */
@@ -126,19 +170,20 @@ export async function getMessage(
 }
 
 export async function deleteMessage(tx: Tx, memory: QueueMemory, queue: string, id: bigint): Promise<boolean> {
-  const { head } = await holdHead(tx, queue)
-  if (isLimited(head)) await leavePlace(tx, memory, head, id)
+  const held = await holdHead(tx, queue)
+  const { head } = held
+  if (head.isKeyed || isLimited(head)) await leave(tx, memory, held, id)
   const removed = await tx.run(`DELETE FROM ${tx.tables.queueMessages} WHERE id = ? AND queue_id = ?`, [id, head.id])
   if (removed > 0) return true
   return (await tx.run(`DELETE FROM ${tx.tables.queueArchive} WHERE id = ? AND queue_id = ?`, [id, head.id])) > 0
 }
 
-/** Ends a message in its group, before it is removed. */
-async function leavePlace(tx: Tx, memory: QueueMemory, head: QueueHead, id: bigint): Promise<void> {
-  const rows = await tx.rows(
-    `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id = ? AND queue_id = ?${tx.engine.forUpdate}`,
-    [id, head.id],
-  )
-  const moves = rows.map(lockedOf).map((row) => moveOf(row, head, null))
-  await makeNextReady(tx, await changePlaces(tx, moves), memory)
+/** Ends a message in its group and with its key, before it is removed. */
+async function leave(tx: Tx, memory: QueueMemory, { head, nowMs }: ReadHead, id: bigint): Promise<void> {
+  const turns = new KeyTurns(head.isKeyed ? await lockKeys(tx, await keysBefore(tx, head, [id])) : NO_KEYS)
+  const rows = await lockChosen(tx, head, [id], '1 = 1')
+  turns.end(head, rows)
+  const given = await changePlaces(tx, [...rows.map((row) => moveOf(row, head, null)), ...turns.moves(nowMs)])
+  await turns.finish(tx, memory, nowMs, given)
+  await makeNextReady(tx, given, memory)
 }

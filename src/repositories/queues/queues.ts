@@ -239,7 +239,12 @@ async function dropHead(tx: Tx, memory: QueueMemory, queue: string): Promise<Que
   )
   if (other) throw new RecentnError('queue_in_use', `${JSON.stringify(other.queue)} has it as its dead-letter queue`)
   await tx.later(`INSERT INTO ${tx.tables.queueDrops} (queue_id) VALUES (?)`, [head.id])
-  for (const table of [tx.tables.queueFlows, tx.tables.queueMessageGroups, tx.tables.queueCursors]) {
+  for (const table of [
+    tx.tables.queueFlows,
+    tx.tables.queueMessageGroups,
+    tx.tables.queueKeys,
+    tx.tables.queueCursors,
+  ]) {
     await tx.later(`DELETE FROM ${table} WHERE queue_id = ?`, [head.id])
   }
   await tx.later(`DELETE FROM ${tx.tables.queues} WHERE id = ?`, [head.id])

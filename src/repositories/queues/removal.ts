@@ -8,6 +8,7 @@ import type { DeadChoice } from './dead/dead-choice'
 import { countDead, withDead } from './dead/dead-messages'
 import { changePlaces, makeNextReady, moveOf } from './groups/places'
 import { lastMessageId, readHeadById, requireHead } from './heads'
+import { forgetKeys } from './keys/key-locks'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { MAX_IDS, STATE } from './rows'
@@ -109,8 +110,9 @@ async function removeRange(session: Session, range: Removable, purge: PurgeBound
   }
 }
 
-/** Ends messages in their groups, before they are removed. */
+/** Ends messages in their groups and with their keys, before they are removed. */
 async function leavePlaces(tx: Tx, memory: QueueMemory, queueId: bigint, rows: readonly LockedRow[]): Promise<void> {
+  await forgetKeys(tx, rows)
   if (rows.every(({ groupPlace }) => groupPlace === null)) return
   const held = await readHeadById(tx, queueId, tx.engine.forShare)
   if (held === null) return

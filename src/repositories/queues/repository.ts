@@ -4,7 +4,7 @@
  */
 import type { DataSource, EntityManager } from 'typeorm'
 import { sessionOf } from '../../database/attached/attach'
-import type { Reader, Session, Tx } from '../../database/engine'
+import type { Session, Tx } from '../../database/engine'
 import { QUEUE } from '../../fields/answers-queues'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import type { JsonText } from '../../shared/json'
@@ -19,6 +19,7 @@ import { readErrors } from './dead/deaths'
 import { applyChangedLimit } from './groups/group-limit'
 import { queueOf } from './heads'
 import { readHistory } from './history/read'
+import { cancelWaiting } from './keys/cancel'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
 import * as queues from './queues'
@@ -158,6 +159,12 @@ export class QueueRepository implements Queue.Queues {
     return this.#session.write((tx) => deleteMessage(tx, this.#memory, queue, id))
   }
 
+  async cancel(queue: string, key: string): Promise<boolean> {
+    check.checkCancel(queue, key)
+    await promoteDue(this.#session, this.#memory, queue)
+    return this.#session.write((tx) => cancelWaiting(tx, this.#memory, queue, key))
+  }
+
   async redrive(queue: string, options: Queue.RedriveOptions = {}): Promise<{ moved: number }> {
     const choice = check.checkedRedrive(queue, options)
     await promoteDue(this.#session, this.#memory, queue)
@@ -185,8 +192,7 @@ export class QueueRepository implements Queue.Queues {
     queue: string,
     options: { period?: Queue.HistoryPeriod | undefined } = {},
   ): Promise<Queue.QueueHistory> {
-    const period = check.checkedPeriod(queue, options)
-    return this.#session.read((reader) => readHistory(reader, queue, period))
+    return readHistory(this.#session, queue, check.checkedPeriod(queue, options))
   }
 
   async get(queue: string): Promise<Queue.QueueStatus | null> {
@@ -202,8 +208,7 @@ export class QueueRepository implements Queue.Queues {
   async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<Made> {
     check.checkSettings(queue, settings)
     // A plain read takes no lock that senders would wait for. In a transaction it may show an old snapshot.
-    const read = (reader: Reader) => queues.namedHead(reader, queue)
-    const named = this.#session.inTransaction ? null : await this.#session.read(read)
+    const named = this.#session.inTransaction ? null : await this.#session.read((one) => queues.namedHead(one, queue))
     const ensured =
       named === null
         ? await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { Engine, Parameter, Row } from '../../database/engine'
 import type { Tables } from '../../database/tables'
-import { MESSAGE, PEEKED_MESSAGE } from '../../fields/answers-queues'
+import { MESSAGE } from '../../fields/answers-queues'
 import { JsonText } from '../../shared/json'
-import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from '../../shared/queue-types'
+import type { BodyForm, BodyOptions, Message, MessageState } from '../../shared/queue-types'
 import { chunksBySize } from '../chunks'
 import { limitOf, type QueueHead } from './heads'
 import { handleOf } from './settle/receipts'
@@ -18,9 +18,17 @@ export interface MessageToSend {
   dedupId: string | null
   priority: number
   messageGroup: string | null
+  key: string | null
+  /** The effect on a message with the key that waits already. */
+  onKey: 'keep' | 'replace' | 'postpone'
+  /** The longest time from the first send of a message that is postponed until it is due; null is no limit. */
+  maxDelayMs: number | null
   /** JSON text; null if there are none. */
   attributes: string | null
 }
+
+/** The values of a message without a key. */
+export const NO_KEY = { key: null, onKey: 'keep', maxDelayMs: null } as const
 
 export interface SendRequest {
   queue: string
@@ -46,6 +54,7 @@ const OPTIONAL_COLUMNS = [
   ['max_receives', 'maxReceives'],
   ['visibility_timeout_seconds', 'visibilityTimeoutSeconds'],
   ['message_group', 'messageGroup'],
+  ['message_key', 'key'],
   ['attributes', 'attributes'],
 ] as const
 
@@ -81,7 +90,7 @@ export function textsOf({ body, attributes }: MessageToSend): number {
 export function insertChunks<T>(list: readonly T[], messageOf: (one: T) => MessageToSend): T[][] {
   const unitsOf = (one: T) => {
     const message = messageOf(one)
-    return textsOf(message) + (message.messageGroup?.length ?? 0) + ROW_UNITS
+    return textsOf(message) + (message.messageGroup?.length ?? 0) + (message.key?.length ?? 0) + ROW_UNITS
   }
   return chunksBySize(list, unitsOf, MAX_INSERT_ROWS, MAX_INSERT_UNITS)
 }
@@ -106,6 +115,9 @@ export function urgencyOf(priority: number): number {
  * would then sort all rows by it, and lock them.
  */
 export const claimOrder = ({ queueMessages }: Tables) => `sort_major, sort_minor, ${queueMessages}.id`
+
+/** Where it has those that wait behind a message with their key. No group has this digest. */
+export const BEHIND = { major: 0n, minor: 0n } as const
 
 /** The state as the table has it; null for archived messages, which have another table. */
 export function storedState(state: MessageState): number | null {
@@ -161,8 +173,8 @@ export interface ClaimedMessages {
 }
 
 /** Null for 0, which means never, and for a column that is null, or that the archive lacks. */
-const timeOf = (ms: unknown) => (Number(ms ?? 0) === 0 ? null : new Date(Number(ms)))
-const countOf = (value: unknown) => (value === null || value === undefined ? null : Number(value))
+export const timeOf = (ms: unknown) => (Number(ms ?? 0) === 0 ? null : new Date(Number(ms)))
+export const countOf = (value: unknown) => (value === null || value === undefined ? null : Number(value))
 
 export function claimedOf(row: Row): ClaimedRow {
   return {
@@ -206,7 +218,7 @@ export function messageOf({ id: queueId, maxReceives }: QueueHead, row: ClaimedR
 }
 
 /** The attributes that were sent; none for a message without any. */
-function attributesOf(text: string | null): Readonly<Record<string, string>> {
+export function attributesOf(text: string | null): Readonly<Record<string, string>> {
   return text === null ? {} : JSON.parse(text)
 }
 
@@ -222,32 +234,4 @@ function previewOf(text: string): string {
 export function bodyOf(text: string, form: BodyForm | undefined): unknown {
   if (form === 'preview') return previewOf(text)
   return form === 'text' ? new JsonText(text) : JSON.parse(text)
-}
-
-/** `limit` is the queue's, as the table has it, for messages without their own. */
-export function peekedOf(
-  row: Row,
-  state: MessageState,
-  limit: number,
-  { bodies }: { bodies?: BodyForm },
-): PeekedMessage {
-  return PEEKED_MESSAGE.of({
-    id: BigInt(row.id as string),
-    state,
-    body: bodyOf(row.body as string, bodies),
-    receiveCount: Number(row.receive_count),
-    maxReceives: limitOf(row.max_receives === null ? limit : Number(row.max_receives)),
-    sentAt: new Date(Number(row.sent_at_ms)),
-    visibleAt: new Date(Number(row.visible_at_ms)),
-    firstReceivedAt: timeOf(row.first_received_at_ms),
-    lastReceivedAt: timeOf(row.last_received_at_ms),
-    archivedAt: state === 'archived' ? new Date(Number(row.archived_at_ms)) : null,
-    deadAt: timeOf(row.dead_at_ms),
-    deadReceiveCount: countOf(row.dead_receive_count),
-    deadLetterFrom: (row.dead_letter_from as string | null | undefined) ?? null,
-    lastError: row.last_error as string | null,
-    messageGroup: row.message_group as string | null,
-    priority: Number(row.priority),
-    attributes: attributesOf(row.attributes as string | null),
-  })
 }

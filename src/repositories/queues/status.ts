@@ -1,4 +1,4 @@
-/** The state of queues: their settings with what is in them, one by one or by name. */
+/** Queues as callers see them: their settings, and how many messages they have. */
 import type { Session } from '../../database/engine'
 import { QUEUE_STATUS } from '../../fields/answers-queues'
 import { RecentnError } from '../../shared/errors'

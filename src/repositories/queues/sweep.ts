@@ -11,7 +11,8 @@ import { anyLimited, applyGroupLimit, mendLimits } from './groups/group-limit'
 import type { QueueMemory } from './memory'
 import { clearDropped, removeRows } from './removal'
 import { oldDedupsSql, sweepDedups } from './send/dedups'
-import { promoteQueue, type QueueWork, queueWork } from './settle/promote'
+import { promoteQueue } from './settle/promote'
+import { type QueueWork, queueWork } from './settle/queue-work'
 
 /** The pause between two removals, when the first has left nothing. */
 const REMOVAL_MS = 3000

@@ -5,7 +5,7 @@ import type { MissedTicks, Timing } from '../../fields/ticks'
 import { JsonText } from '../../shared/json'
 import type { ListedSchedule, Schedule, ScheduleDefinition } from '../../shared/schedule-types'
 import { limitOf } from '../queues/heads'
-import { bodyOf, type MessageToSend } from '../queues/rows'
+import { bodyOf, type MessageToSend, NO_KEY } from '../queues/rows'
 import { settingsTag } from '../settings'
 import type { ScheduledSend } from './check'
 
@@ -71,6 +71,7 @@ function messageIn(row: Row): MessageToSend {
     dedupId: null,
     priority: Number(row.priority),
     messageGroup: row.message_group as string | null,
+    ...NO_KEY,
     attributes: row.attributes as string | null,
   }
 }

@@ -44,17 +44,19 @@ export class PollerFaults<T> extends Faults<T> {
  */
 export class BatchSize {
   #size: number
+  /** How many rows all handlers get at once. */
+  readonly #atOnce: number
 
   constructor(private readonly settings: PollSettings) {
-    this.#size = this.#bounded(settings.concurrency)
+    this.#atOnce = settings.concurrency * settings.size
+    this.#size = this.#bounded(this.#atOnce)
   }
 
   /**
-   * The limits of a claim while this many handlers run. Rows whose last claim ran out, and rows that have one attempt only,
+   * The limits of a claim while handlers are free for this many rows. Rows whose last claim ran out, and rows that have one attempt only,
    * don't wait here for a handler: if the process died they would be given up for having waited.
    */
-  limits(running: number): ClaimLimits {
-    const free = this.settings.concurrency - running
+  limits(free: number): ClaimLimits {
     return { max: this.settings.maxAttempts === 1 ? free : this.#size, ranOut: free }
   }
 
@@ -63,7 +65,7 @@ export class BatchSize {
     if (rows === 0) return
     const fitting = Math.ceil((rows * WORTH_MS) / Math.max(ms, 1))
     const most = rows >= this.#size ? 2 * this.#size : this.#size
-    this.#size = this.#bounded(Math.max(Math.min(fitting, most), this.settings.concurrency))
+    this.#size = this.#bounded(Math.max(Math.min(fitting, most), this.#atOnce))
   }
 
   #bounded(size: number): number {

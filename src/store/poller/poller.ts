@@ -7,6 +7,7 @@
  */
 
 import { Handlers } from '../../kit/handlers'
+import type { Handle } from '../../kit/handling'
 import { Loop } from '../../kit/loop'
 import { movedByTests } from '../../kit/test-time'
 import type { ClaimedRows } from '../../repositories/polls/claims'
@@ -20,7 +21,7 @@ import { isClosed, SURROUNDINGS } from '../running'
 import type { PollSettings } from './options'
 import { BatchSize, type PollerFaults } from './pace'
 import { HeldRow, LONGEST_PAUSE_MS, Rows } from './rows'
-import type { Poller, PollHandler, PollResult } from './types'
+import type { Poller, PollManyContext, PollResult } from './types'
 
 /** How often `once` looks again for rows that others had locked, as claims do for a moment. */
 const LOOKS = 5
@@ -30,7 +31,7 @@ const TIDY_MS = 5000
 
 export interface RowPollerOptions<T> {
   repository: PollRepository
-  handler: PollHandler<T>
+  handle: Handle<T, PollManyContext>
   settings: PollSettings
   faults: PollerFaults<T>
   /** Throws `misuse`, with this reason, inside a transaction of the store's database. */
@@ -54,7 +55,7 @@ export class RowPoller<T> extends Stepping implements Poller {
   #once: Promise<PollResult> | null = null
   #givenBack: Promise<void> = Promise.resolve()
 
-  constructor({ repository, handler, settings, faults, guard }: RowPollerOptions<T>) {
+  constructor({ repository, handle, settings, faults, guard }: RowPollerOptions<T>) {
     super(SURROUNDINGS)
     this.#repository = repository
     this.#settings = settings
@@ -62,10 +63,9 @@ export class RowPoller<T> extends Stepping implements Poller {
     this.#guard = guard
     this.#leases = new Leases({ clock: CLOCK, share: 1 / 3, extend: (leases) => this.#extend(leases), faults })
     movedByTests(this.#leases, this.stopped)
-    this.#rows = new Rows({ repository, handler, settings, faults, leases: this.#leases })
-    const { concurrency } = settings
-    const run = (lease: HeldRow) => this.#rows.run(lease)
-    this.#handlers = new Handlers({ concurrency, run, quiet: () => this.#handlers.ended() })
+    this.#rows = new Rows({ repository, handle, settings, faults, leases: this.#leases })
+    const run = (leases: readonly HeldRow[]) => this.#rows.run(leases)
+    this.#handlers = new Handlers({ ...settings, run, quiet: () => this.#handlers.ended() })
     this.#batch = new BatchSize(settings)
     this.#loop = new Loop({
       round: () => this.#round(),
@@ -199,7 +199,7 @@ export class RowPoller<T> extends Stepping implements Poller {
 
   /** A refusal of the database may come from a plan that is out of date: an index was dropped, a column renamed. */
   async #claimRows(): Promise<ClaimedRows> {
-    const limits = this.#batch.limits(this.#handlers.running.size)
+    const limits = this.#batch.limits(this.#handlers.room)
     try {
       return await this.#repository.claim(limits)
     } catch (error) {

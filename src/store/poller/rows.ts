@@ -6,6 +6,7 @@
  * running. A result is not recorded when the claim is not held any more: another poller has the row, or will have it.
  */
 
+import { fatesOf, type Handle, signalOf } from '../../kit/handling'
 import type { LoadedClaim, RowOutcome } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { LoadedRow } from '../../repositories/polls/rows'
@@ -19,7 +20,7 @@ import { inScope, isIn } from '../../shared/scopes'
 import { isClosed } from '../running'
 import type { PollSettings } from './options'
 import type { PollerFaults } from './pace'
-import type { PollHandler, PollResult } from './types'
+import type { PollManyContext, PollResult } from './types'
 
 export const LONGEST_PAUSE_MS = 10_000
 /** A row that waited here for longer is read again before its handler begins. */
@@ -42,7 +43,7 @@ export class HeldRow extends Lease<LoadedClaim> {
 
 export interface RowsOptions<T> {
   repository: PollRepository
-  handler: PollHandler<T>
+  handle: Handle<T, PollManyContext>
   settings: PollSettings
   faults: PollerFaults<T>
   leases: Leases<HeldRow>
@@ -64,18 +65,26 @@ export class Rows<T> {
   }
 
   /** Never rejects. */
-  async run(lease: HeldRow): Promise<void> {
+  async run(claimed: readonly HeldRow[]): Promise<void> {
     const { leases, faults } = this.options
     try {
-      if (lease.isLost) return this.#lost(lease)
-      const row = await this.#fresh(lease)
+      const rows = new Map<HeldRow, LoadedRow | null>()
+      for (const lease of claimed) {
+        if (lease.isLost) this.#lost(lease)
+        else rows.set(lease, await this.#fresh(lease))
+      }
+      const ended = [...rows.keys()].filter((lease) => !lease.holds)
+      // A lease that has ended by our clock: as long as no other poller took the row, its claim can be extended.
+      if (ended.length > 0) await leases.extend(ended)
+      const held = [...rows].filter((one): one is [HeldRow, LoadedRow] => one[1] !== null && one[0].holds)
+      const handled = this.#handle(held)
+      const isHeld = new Set(held.map(([lease]) => lease))
       // A claim that took longer than it lasts, or a row that waited for long: no handler has seen it, no attempt counts.
-      const isToHandle = row !== null && (lease.holds || (await this.#revived(lease)))
-      if (isToHandle) await this.#record(lease, await this.#handle(lease, row))
-      else await this.#giveBack(lease)
+      for (const lease of rows.keys()) if (!isHeld.has(lease)) await this.#giveBack(lease)
+      for (const [lease, outcome] of await handled) await this.#record(lease, outcome)
     } catch (error) {
       faults.database(error)
-      leases.remove(lease)
+      for (const lease of claimed) leases.remove(lease)
     }
   }
 
@@ -99,25 +108,29 @@ export class Rows<T> {
     }
   }
 
-  /** A lease that has ended by our clock: as long as no other poller took the row, its claim can be extended. */
-  async #revived(lease: HeldRow): Promise<boolean> {
-    await this.options.leases.extend([lease])
-    return lease.holds
-  }
-
-  async #handle(lease: HeldRow, { load, key }: LoadedRow): Promise<RowOutcome> {
-    const { handler, settings, faults } = this.options
-    const { attempts } = lease.subject
-    let row = key as T
-    try {
-      row = load() as T
-      await inScope(this, undefined, () => handler(row, { signal: lease.signal, attempt: attempts }))
-      faults.handled()
-      return { is: 'done' }
-    } catch (error) {
-      faults.handler(error, row)
-      return failureOf(error, attempts, settings)
+  async #handle(held: readonly [HeldRow, LoadedRow][]): Promise<[HeldRow, RowOutcome][]> {
+    const { handle, settings, faults } = this.options
+    const outcomes: [HeldRow, RowOutcome][] = []
+    const leases = new Map<T, HeldRow>()
+    for (const [lease, { load, key }] of held) {
+      try {
+        leases.set(load() as T, lease)
+      } catch (error) {
+        faults.handler(error, key as T)
+        outcomes.push([lease, failureOf(error, lease.subject.attempts, settings)])
+      }
     }
+    if (leases.size === 0) return outcomes
+    const all = [...leases.values()]
+    const context = { signal: signalOf(all), attempts: all.map(({ subject }) => subject.attempts) }
+    const { failed, answer } = await inScope(this, undefined, () =>
+      fatesOf(faults, handle, [...leases.keys()], context),
+    )
+    for (const [row, lease] of leases) {
+      const isDone: RowOutcome = { is: 'done', word: answer }
+      outcomes.push([lease, failed.has(row) ? failureOf(failed.get(row), lease.subject.attempts, settings) : isDone])
+    }
+    return outcomes
   }
 
   /**

@@ -14,7 +14,7 @@ export interface PollContext {
  * The row comes without its status and the columns for claims. Resolving marks it as done. Throwing has it tried again
  * after a backoff, up to `maxAttempts` times; an `UnrecoverableError` marks it as failed at once.
  */
-export type PollHandler<T> = (row: T, context: PollContext) => Promise<unknown> | unknown
+export type PollHandler<T, Result = unknown> = (row: T, context: PollContext) => Promise<Result> | Result
 
 export interface PollOptions<T = unknown> extends PollShape {
   /** Maximum handlers at the same time, 1 to 1,000; default 1. */
@@ -41,6 +41,24 @@ export interface PollOptions<T = unknown> extends PollShape {
   onWarning?: ((warning: string) => void) | undefined
 }
 
+export interface PollManyOptions<T = unknown> extends Omit<PollOptions<T>, 'around'> {
+  /** Maximum rows of one call of the handler, 1 to 1,000; default 100. */
+  batchSize?: number | undefined
+  /**
+   * Seconds that the first row of a call waits for more, until there are `batchSize`, 0 to 3,600; default 0, which takes what is there. Its
+   * claim is renewed until then. `once` does not wait.
+   */
+  waitSeconds?: number | undefined
+  /** Runs around each call of the handler: gets the rows. */
+  around?: Around<T[]>
+}
+
+/** The second argument of a handler of many rows. */
+export interface PollManyContext extends Pick<PollContext, 'signal'> {
+  /** The attempt number of each row, in their order. */
+  attempts: readonly number[]
+}
+
 /** The columns that a poll writes, by its options: the row of a handler comes without them. */
 type Written<O> =
   | (O extends { status: infer Column extends string } ? Column : never)
@@ -48,6 +66,13 @@ type Written<O> =
   | (O extends { claim: Readonly<Record<'claim' | 'attempts' | 'nextTime', infer Column extends string>> }
       ? Column
       : never)
+
+/** The answer of a handler: one of the words that the status names, where it names some. */
+export type NamedResult<O> = [O] extends [{ status: { results: readonly (infer Word)[] } }]
+  ? [Word] extends [never]
+    ? unknown
+    : Word
+  : unknown
 
 /** The row that a handler gets. A column by another name than its property is left out at run time only. */
 export type PolledRow<T, O> = [Written<O>] extends [never] ? T : Omit<T, Written<O>>

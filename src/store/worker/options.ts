@@ -1,12 +1,25 @@
 /** The calls and the options of a worker: checked, every fault at once, and with what was left out. */
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
-import { aBoolean, aFunction, anObject, type Bounds, backoffFaults, boundsOf, option } from '../../fields/options'
+import {
+  aBoolean,
+  aFunction,
+  anObject,
+  type Bounds,
+  backoffFaults,
+  boundsOf,
+  fraction,
+  option,
+} from '../../fields/options'
 import { MAX_VISIBILITY_SECONDS } from '../../fields/queues'
 import { nameFaults, SIGNAL, whole } from '../../fields/rules'
-import type { Handler } from '../../shared/handling-shapes'
 import type { Queues } from '../../shared/queue-types'
 import { schemaFault } from '../../shared/schema'
-import type { WorkOptions } from './types'
+import type { WorkManyOptions, WorkOptions } from './types'
+
+/** Maximum claims of one handler of many, if it is not said. */
+export const MANY = 100
+/** How long a handler of many waits for more. */
+export const WAIT = fraction(0, 3600)
 
 export interface StoreWorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMany' | 'extendMany'> {
   /**
@@ -18,14 +31,17 @@ export interface StoreWorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'n
   guard?: (() => void) | undefined
 }
 
-export interface WorkSettings extends Omit<WorkOptions, 'backoff'> {
+export interface WorkSettings extends Omit<WorkOptions, 'backoff' | 'around'> {
   concurrency: number
   batchSize: number
+  /** Maximum messages of one handler, and how long they are waited for. */
+  size: number
+  waitMs: number
   auto: boolean
   backoff: Bounds
 }
 
-const OPTIONS = optionRules<WorkOptions>({
+const RULES = {
   concurrency: whole(1, 10_000),
   batchSize: whole(1, 1000),
   visibilityTimeoutSeconds: whole(1, MAX_VISIBILITY_SECONDS),
@@ -37,18 +53,23 @@ const OPTIONS = optionRules<WorkOptions>({
   onError: aFunction,
   onDone: aFunction,
   onDead: aFunction,
-})
+}
+const OPTIONS = optionRules<WorkOptions>(RULES)
+const MANY_OPTIONS = optionRules<WorkManyOptions>({ ...RULES, waitSeconds: WAIT })
 
 /** Throws `invalid_input`. */
-export function checkedWork(queue: string, handler: Handler, options: WorkOptions): WorkSettings {
+export function checkedWork(queue: string, handler: unknown, options: WorkManyOptions, isMany: boolean): WorkSettings {
   refuse([
     ...nameFaults('queue', queue),
     ...argumentFaults('handler', handler, aFunction),
-    ...faultsOf(options, OPTIONS),
+    ...faultsOf(options, isMany ? MANY_OPTIONS : OPTIONS),
     ...backoffFaults(options?.backoff),
   ])
-  const { concurrency = 1, auto = true, backoff } = options
+  const { concurrency = 1, auto = true, backoff, around: _, waitSeconds = 0, ...others } = options
   // Only messages that the handlers begin in a moment are claimed ahead: a large batch is for quick ones only.
-  const { batchSize = Math.min(Math.max(5 * concurrency, 10), 1000) } = options
-  return { ...options, concurrency, batchSize, auto, backoff: boundsOf(backoff) }
+  const { batchSize = isMany ? MANY : Math.min(Math.max(5 * concurrency, 10), 1000) } = options
+  const size = isMany ? batchSize : 1
+  // `once` has nothing to wait for.
+  const waitMs = auto ? waitSeconds * 1000 : 0
+  return { ...others, concurrency, batchSize, size, waitMs, auto, backoff: boundsOf(backoff) }
 }

@@ -68,13 +68,12 @@ export class Prefetch {
   }
 
   /**
-   * The number to ask for, given those that run and those claimed ahead; 0 while there is enough. A second receive gains
+   * The number to ask for, given those that could run besides and those claimed ahead; 0 while there is enough. A second receive gains
    * nothing beside one that waits, but does beside one that comes back full.
    */
-  wanted(running: number, waiting: number, isSecond: boolean): number {
+  wanted(free: number, waiting: number, isSecond: boolean): number {
     const { concurrency, batchSize, auto } = this.options
     if (!auto || (isSecond && !(this.#wasFull && this.#inFlight > 0))) return 0
-    const free = concurrency - running
     const ahead = waiting + this.#asked
     if (this.#isSingle) return free > 0 && ahead === 0 ? 1 : 0
     const pace = this.#meanMs === null ? 0 : (concurrency * AHEAD_MS) / this.#meanMs

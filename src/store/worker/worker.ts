@@ -8,37 +8,28 @@
 
 import { isShared } from '../../kit/admission'
 import { Handlers } from '../../kit/handlers'
+import { fatesOf, type Handle, signalOf } from '../../kit/handling'
 import { movedByTests } from '../../kit/test-time'
 import { RecentnError } from '../../shared/errors'
 import { Faults } from '../../shared/faults'
-import type { Handler } from '../../shared/handling-shapes'
+import type { WorkContext } from '../../shared/handling-shapes'
 import { type ExtendSource, extendBy, type Lease, type LeaseFate, Leases, leaseOf } from '../../shared/leases'
 import { CLOCK, clearInterval, outside, setInterval } from '../../shared/platform'
 import type { Message } from '../../shared/queue-types'
-import { Stepping, type StopOptions, surrounded } from '../../shared/running'
-import { parsing } from '../../shared/schema'
+import { Stepping, type StopOptions } from '../../shared/running'
 import { InFlight, Settles, type SettlesOptions } from '../../shared/settle-batch'
 import { isClosed, SURROUNDINGS } from '../running'
-import { checkedWork, type StoreWorkSource, type WorkSettings } from './options'
+import type { StoreWorkSource, WorkSettings } from './options'
 import { Prefetch } from './prefetch'
-import type { Worker, WorkOptions, WorkResult } from './types'
+import type { Worker, WorkResult } from './types'
 
 const WAIT_SECONDS = 20
+/** Maximum messages of one claim. */
+const MAX_LIMIT = 1000
 /** After an empty answer that took no longer than this, the next receive waits as long. */
 const SOON_MS = 100
 
 type Held = Lease<Message>
-
-/** See `StoreQueues.work`. Throws `invalid_input`. A worker belongs to no caller: one that is started inside a transaction does not run inside it. */
-export function startWorker(
-  source: StoreWorkSource,
-  queue: string,
-  handler: Handler,
-  options: WorkOptions = {},
-): QueueWorker {
-  const settings = checkedWork(queue, handler, options)
-  return outside(() => new QueueWorker(source, queue, handler, settings))
-}
 
 /** While the claim holds; while the database is away, also beyond that. */
 const mayPass: SettlesOptions['again'] = (error, { endsAt }, isStopping) =>
@@ -49,7 +40,7 @@ export class QueueWorker extends Stepping implements Worker {
   readonly #source: StoreWorkSource
   readonly #queue: string
   readonly #settings: WorkSettings
-  readonly #handle: Handler
+  readonly #handle: Handle<Message, WorkContext>
   readonly #faults: Faults<Message>
   readonly #handlers: Handlers<Held>
   readonly #leases: Leases<Held>
@@ -62,20 +53,19 @@ export class QueueWorker extends Stepping implements Worker {
   #interruption = new AbortController()
   #once: Promise<WorkResult> | null = null
 
-  constructor(source: StoreWorkSource, queue: string, handler: Handler, settings: WorkSettings) {
+  constructor(source: StoreWorkSource, queue: string, handle: Handle<Message, WorkContext>, settings: WorkSettings) {
     super(SURROUNDINGS)
     this.#source = source
     this.#queue = queue
     this.#settings = settings
-    this.#handle = surrounded(settings.around, parsing(settings.schema, handler))
+    this.#handle = handle
     const faults = new Faults<Message>({ ...settings, who: 'worker', what: `work on the queue ${queue}` })
     this.#faults = faults
     this.#settles = new Settles({ ...settings, source, queue, faults, clock: CLOCK, again: mayPass })
     this.#leases = new Leases({ clock: CLOCK, share: 0.5, extend: (leases, ms) => this.#extend(leases, ms), faults })
     movedByTests(this.#leases, this.stopped)
-    const { concurrency } = settings
-    const run = (lease: Held) => this.#run(lease)
-    this.#handlers = new Handlers({ concurrency, run, quiet: () => this.#quiet() })
+    const run = (leases: readonly Held[]) => this.#run(leases)
+    this.#handlers = new Handlers({ ...settings, run, quiet: () => this.#quiet() })
     this.#prefetch = new Prefetch(settings)
     void this.stopped.then(() => this.#leases.close())
     this.#receiving = Promise.all([this.#receiveOn(false), this.#receiveOn(true)])
@@ -111,7 +101,7 @@ export class QueueWorker extends Stepping implements Worker {
   async #onceAlone(): Promise<WorkResult> {
     this.#prefetch.result = { done: 0, failed: 0 }
     while (!this.stopping.signal.aborted) {
-      const came = await this.#take(this.#settings.concurrency)
+      const came = await this.#take(Math.min(this.#handlers.room, MAX_LIMIT))
       await this.#handlers.idle()
       await this.settled()
       if (came === 0) break
@@ -128,8 +118,8 @@ export class QueueWorker extends Stepping implements Worker {
   async #step(signal: AbortSignal, isSecond: boolean): Promise<number> {
     let limit = 0
     await this.#handlers.until(() => {
-      const { closed, running, waiting } = this.#handlers
-      limit = closed ? 0 : this.#prefetch.wanted(running.size, waiting.length, isSecond)
+      const { closed, room, waiting } = this.#handlers
+      limit = closed ? 0 : this.#prefetch.wanted(room, waiting.length, isSecond)
       return limit > 0 || signal.aborted
     })
     if (signal.aborted) return 0
@@ -164,7 +154,9 @@ export class QueueWorker extends Stepping implements Worker {
     const handlers = this.#handlers
     const [suspect] = leases.filter(({ isSuspect }) => isSuspect)
     if (leases.length > 0) this.#prefetch.came(leases, suspect !== undefined)
-    for (const lease of leases) if (!lease.isSuspect) lease.keptAt = Number.POSITIVE_INFINITY
+    // Those that wait for others, and not for a handler, are extended.
+    const keptAt = this.#settings.waitMs > 0 && handlers.free > 0 ? CLOCK.now() : Number.POSITIVE_INFINITY
+    for (const lease of leases) if (!lease.isSuspect) lease.keptAt = keptAt
     if (handlers.closed) this.#giveBack(leases)
     else if (suspect) {
       // Whatever the suspect could take with it is given back before it begins.
@@ -205,22 +197,28 @@ export class QueueWorker extends Stepping implements Worker {
     })
   }
 
-  async #run(lease: Held): Promise<void> {
+  async #run(claimed: readonly Held[]): Promise<void> {
     // A claim that is due was given back, or is about to be.
-    if (lease.isLost || this.#isLate(lease)) return
-    lease.keptAt = CLOCK.now()
+    const leases = claimed.filter((lease) => !lease.isLost && !this.#isLate(lease))
+    if (leases.length === 0) return
+    const beganAt = CLOCK.now()
+    for (const lease of leases) lease.keptAt = beganAt
     const context = {
       /** Made when the handler asks for it. */
       get signal() {
-        return lease.signal
+        return signalOf(leases)
       },
     }
-    const failure = await this.#faults.attempt(() => this.#handle(lease.subject, context), lease.subject)
-    this.#leases.remove(lease)
-    if (lease.isLost) return
-    this.#prefetch.handled(CLOCK.now() - lease.keptAt, failure !== null)
-    if (failure) this.#settles.failed(lease, failure.error)
-    else this.#settles.done(lease)
+    const messages = leases.map(({ subject }) => subject)
+    const { failed } = await fatesOf(this.#faults, this.#handle, messages, context)
+    for (const lease of leases) {
+      const { subject } = lease
+      this.#leases.remove(lease)
+      if (lease.isLost) continue
+      this.#prefetch.handled((CLOCK.now() - beganAt) / leases.length, failed.has(subject))
+      if (failed.has(subject)) this.#settles.failed(lease, failed.get(subject))
+      else this.#settles.done(lease)
+    }
   }
 
   /** The receives that wait end too, and what they brought is given back. */

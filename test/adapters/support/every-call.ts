@@ -50,6 +50,8 @@ async function queues({ queues: calls, queue }: Omit<Transaction, 'manager'>, na
   for (const state of ['delayed', 'in-flight'] as const) {
     for (const { id: at } of (await calls.peek(name, { state })).messages) await calls.remove(name, at)
   }
+  await calls.send(name, 5, { key: 'k' })
+  expect(await calls.cancel(name, 'k')).toBe(true)
   await calls.pause(name)
   await calls.resume(name)
   expect(await calls.get(name)).toMatchObject({ paused: false })

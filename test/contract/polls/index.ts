@@ -3,10 +3,12 @@ import { useContext } from '../context'
 import { describePollClaims } from './claims'
 import { describePollConnections } from './connections'
 import { describePollCursors } from './cursor'
+import { describePollCycles } from './cycle'
 import { describePollHanded } from './handed'
 import { describePollIndexes } from './indexes'
 import { describePollKeys } from './keys'
 import { describePollLocks } from './locks'
+import { describePollMany } from './many'
 import { describePollOptions } from './options'
 import { describePollPurposes } from './purposes'
 import { describePollRenewals } from './renewals'
@@ -17,6 +19,7 @@ import { describePollTables } from './tables'
 import { describePollTimes } from './times'
 import { describePollUnclaimable } from './unclaimable'
 import { describePollWheres } from './wheres'
+import { describePollWords } from './words'
 
 /** A room of the contract: polls of tables. Each engine's test file calls it and adds nothing. */
 export function describePolls(engine: EngineName): void {
@@ -25,6 +28,7 @@ export function describePolls(engine: EngineName): void {
   describePollClaims(context)
   describePollRows(context)
   describePollResults(context)
+  describePollWords(context)
   describePollRenewals(context)
   describePollLocks(context)
   describePollUnclaimable(context)
@@ -37,5 +41,7 @@ export function describePolls(engine: EngineName): void {
   describePollWheres(context)
   describePollIndexes(context)
   describePollCursors(context)
+  describePollCycles(context)
+  describePollMany(context)
   describePollConnections(context)
 }

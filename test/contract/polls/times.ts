@@ -56,7 +56,7 @@ export function describePollTimes(context: Context): void {
 
     it('is what the handlers end in a second, within its bounds', () => {
       const sizeOf = (options: object) => {
-        const size = new BatchSize(checkedPoll(() => {}, options))
+        const size = new BatchSize(checkedPoll(() => {}, options, false))
         return (rows: number, ms: number) => {
           size.handled(rows, ms)
           return size.limits(0).max

@@ -17,6 +17,7 @@ import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
 import { describeQueueHistory } from './history'
 import { describeQueuesInTheWay } from './in-the-way'
+import { describeQueueKeys } from './keys'
 import { describeQueueLetters } from './letters'
 import { describeMessageAttributes } from './message-attributes'
 import { describeQueuesMidway } from './midway'
@@ -61,6 +62,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueCycles(context)
   describeQueueFairness(context)
   describeGroupConcurrency(context)
+  describeQueueKeys(context)
   describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)

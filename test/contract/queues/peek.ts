@@ -40,7 +40,18 @@ export function describeQueuePeeks(context: Context): void {
         const [message] = messages as [PeekedMessage]
         shown[state] = message
         expect(Object.keys(message).sort()).toEqual(
-          ['id', 'state', 'body', 'receiveCount', 'maxReceives', 'sentAt', 'visibleAt', 'lastReceivedAt', 'archivedAt']
+          [
+            'id',
+            'state',
+            'body',
+            'receiveCount',
+            'maxReceives',
+            'sentAt',
+            'visibleAt',
+            'lastReceivedAt',
+            'archivedAt',
+            'key',
+          ]
             .concat([
               'firstReceivedAt',
               'deadAt',

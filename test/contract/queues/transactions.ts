@@ -1,7 +1,9 @@
 import type { Store } from '../../../src/index'
-import { type Context, idsOf, refusal } from '../context'
+import { type Context, idsOf, refusal, userSource } from '../context'
 import { transactionTools, type Work } from '../store/transaction-tools'
 import { bodiesOf, queueTools } from './tools'
+
+const ROUNDS = 8
 
 export function describeQueueTransactions(context: Context): void {
   const queues = () => context.store.queues
@@ -52,6 +54,35 @@ export function describeQueueTransactions(context: Context): void {
       expect(await isNoted(note)).toBe(true)
       pass(31)
       expect(await queues().receive(queue)).toEqual([])
+    })
+
+    it('first messages of a priority, in transactions of the user at REPEATABLE READ, wait for each other', async () => {
+      if (context.engine === 'sqlite') return // one writer at a time
+      const queue = await made()
+      const source = userSource(context.url)
+      await source.initialize()
+      context.afterwards(() => source.destroy())
+      const begun = async () => {
+        const runner = source.createQueryRunner()
+        // MariaDB's would refuse what another transaction has written since; MySQL has no such variable.
+        await runner.query('SET SESSION innodb_snapshot_isolation = OFF').catch(() => {})
+        await runner.startTransaction('REPEATABLE READ')
+        await runner.query('SELECT COUNT(*) FROM queue_notes')
+        return runner
+      }
+      for (let priority = 1; priority <= ROUNDS; priority++) {
+        const messageGroup = priority % 2 === 0 ? 'group' : undefined
+        const sends = [await begun(), await begun(), await begun()].map(async (runner) => {
+          await context.store.within(runner).queues.send(queue, priority, { priority, messageGroup })
+          await runner.commitTransaction()
+          await runner.release()
+        })
+        await Promise.all(sends)
+      }
+      const messages = await queues().receive(queue, { limit: 100 })
+      expect(messages.map(({ body }) => body)).toEqual(
+        Array.from({ length: 3 * ROUNDS }, (_, n) => ROUNDS - Math.floor(n / 3)),
+      )
     })
 
     it.each(WAYS)('a message whose delete was rolled back comes again: %s', async (_, run) => {

@@ -5,6 +5,7 @@ import { describeAmbient } from './ambient'
 import { describeAmbientEnds } from './ambient-ends'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
+import { describeAttachedFile } from './attached-file'
 import { describeCharsets } from './charsets'
 import { describeClusterNodes } from './cluster-nodes'
 import { describeConnections } from './connections'
@@ -23,6 +24,7 @@ import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
 import { describeLocation } from './location'
 import { describeLongTransactions } from './long-transactions'
+import { describeMultiplexed } from './multiplexed'
 import { describeNames } from './names'
 import { describeNamesFound } from './names-found'
 import { describeNaming } from './naming'
@@ -54,6 +56,7 @@ export function describeStore(engine: EngineName): void {
     describeAmbientEnds(context, joining)
   })
   describeAttachAgain(context)
+  describeAttachedFile(context)
   describeCharsets(context)
   describeOtherLibraries(context)
   describeOtherServers(context)
@@ -72,6 +75,7 @@ export function describeStore(engine: EngineName): void {
   describeOptions(context)
   describeSchema(context)
   describeLongTransactions(context)
+  describeMultiplexed(context)
   describeNames(context)
   describeNamesFound(context)
   describeNaming(context)

@@ -78,6 +78,7 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     peek: [(options) => queues.peek('q', options)],
     message: [(options) => queues.message('q', 1n, options)],
     remove: NONE,
+    cancel: NONE,
     purge: [(options) => queues.purge('q', options)],
     redrive: [(options) => queues.redrive('q', options)],
     promote: NONE,
@@ -128,6 +129,7 @@ function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
     store: {
       transaction: [(options) => store.transaction(async () => 1, options)],
       poll: [(options) => store.poll('recentn_items', nothing, options)],
+      pollMany: [(options) => store.pollMany('recentn_items', nothing, options)],
     } satisfies Partial<Calls<Store>>,
     groups: { ...groupCalls(store), watch: [(options) => groups.watch('g', options)] } satisfies Calls<Store['groups']>,
     policies: policyCalls(store),
@@ -141,6 +143,7 @@ function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
           return worker.stop(options).finally(() => worker.stop())
         },
       ],
+      workMany: [(options) => queues.workMany('q', nothing, options)],
     } satisfies Calls<Store['queues']>,
     feeds: {
       ...feedCalls(store),

@@ -56,6 +56,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   peekMessages: (side) => ({ path: `/v1/queues/${side}q/messages`, at: ['queue'] }),
   getMessage: (side) => ({ path: `/v1/queues/${side}q/messages/${ids[`${side}q`]}`, at: ['queue'] }),
   deleteMessage: (side) => ({ path: `/v1/queues/${side}q/messages/${ids[`${side}q`]}`, at: ['queue'] }),
+  cancelMessage: (side) => ({ path: `/v1/queues/${side}keyed/keys/k`, at: ['queue'] }),
   receiveMessages: (side) => ({ path: `/v1/queues/${side}q/receive`, json: {}, at: ['queue'] }),
   cycleMessages: (side) => ({ path: `/v1/queues/${side}q/cycle`, json: {}, at: ['queue'] }),
   ackMessages: (side) => ({
@@ -145,6 +146,8 @@ export async function seed(store: Store, side: string): Promise<void> {
     ids[side + queue] = messages[0]?.receiptHandle as string
     if (dead) await queues.nackMany(`${side}${queue}`, [ids[side + queue] as string], { dead: true })
   }
+  await queues.put(`${side}keyed`)
+  await queues.send(`${side}keyed`, side, { key: 'k' })
   for (const schedule of ['s', 'deleted']) {
     await schedules.put(`${side}${schedule}`, { queue: `${side}letters`, everySeconds: 86_400, body: side })
   }

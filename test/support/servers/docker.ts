@@ -108,6 +108,12 @@ function tmpfsOf(memory: boolean, megabytes: number | undefined): Folders {
   return memory ? { '/var/lib/mysql': 'rw' } : {}
 }
 
+/** MySQL starts only with the case of names that its data was made with: its program, as the image calls it, has the setting always. */
+const WITH_CASES = `mkdir /tmp/with-cases
+printf '#!/bin/sh\\nexec %s "$@" %s\\n' "$(command -v mysqld)" "$CASES" > /tmp/with-cases/mysqld
+chmod +x /tmp/with-cases/mysqld
+PATH=/tmp/with-cases:$PATH exec docker-entrypoint.sh mysqld "$@"`
+
 async function startContainer(engine: ServerEngine, image: string, name: string, settings: string[], folders: Folders) {
   const rootPassword = randomBytes(12).toString('hex')
   const command = ['--max-connections=500', '--skip-name-resolve', ...settings]
@@ -118,6 +124,8 @@ async function startContainer(engine: ServerEngine, image: string, name: string,
   }
   const { MySqlContainer } = await import('@testcontainers/mysql')
   const container = new MySqlContainer(image).withRootPassword(rootPassword)
+  const cases = settings.find((one) => one.startsWith('--lower-case-table-names'))
+  if (cases) container.withEntrypoint(['sh', '-c', WITH_CASES, 'sh']).withEnvironment({ CASES: cases })
   return container.withName(name).withTmpFs(folders).withCommand(command).start()
 }
 

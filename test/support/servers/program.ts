@@ -58,7 +58,7 @@ export async function startPrivately(
   // Short: the path of a Unix socket in it may have about a hundred characters.
   const folder = mkdtempSync(join((memory && memoryFolder()) || tmpdir(), `recentn-${installation.engine}-`))
   try {
-    await makeData(installation, join(folder, 'data'))
+    await makeData(installation, join(folder, 'data'), settings)
     return await serve({ ...installation, env: { ...installation.env, ...env } }, folder, settings)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
@@ -66,12 +66,14 @@ export async function startPrivately(
   }
 }
 
-async function makeData(installation: Installation, data: string): Promise<void> {
+async function makeData(installation: Installation, data: string, settings: string[]): Promise<void> {
   const { engine, program, installer, options, env } = installation
   const common = ['--no-defaults', ...options, `--datadir=${data}`, ...asRoot()]
   if (engine === 'mysql') {
     // Not --initialize-insecure: root gets a random password that is not needed.
-    await run(program, [...common, '--initialize'], { env })
+    // MySQL starts only with the case of names that its data was made with.
+    const cases = settings.filter((one) => one.startsWith('--lower-case-table-names'))
+    await run(program, [...common, ...cases, '--initialize'], { env })
     return
   }
   if (installer === null) throw new Error('mariadb-install-db is missing')

@@ -54,6 +54,7 @@ const COLUMNS = ['queue_id', 'urgency', 'message_group', 'next_start', 'virtual_
 
 /** The virtual starts of the messages, in their order. */
 export async function assignStarts(tx: Tx, messages: readonly Ready[]): Promise<number[]> {
+  if (tx.isCallers) await openLevels(tx, messages)
   const quick = await quickStarts(tx, messages)
   if (quick !== null) return quick
   const levels = await lockLevels(tx, messages)
@@ -152,9 +153,14 @@ async function lockLevels(tx: Tx, messages: readonly Ready[]): Promise<Map<strin
 }
 
 /**
- * Makes the lock of an urgency. A queue has that of its usual messages from the beginning: two transactions at REPEATABLE READ
- * that look for it in vain would both hold the gap where it belongs, and deadlock when they insert it.
+ * Makes the locks first: two transactions at REPEATABLE READ that look for one in vain would both hold the gap where it belongs,
+ * and deadlock when they insert it. That of its usual messages a queue has from the beginning.
  */
+async function openLevels(tx: Tx, messages: readonly Ready[]): Promise<void> {
+  for (const level of levelsOf(messages).values()) if (level.urgency !== urgencyOf(0)) await openLevel(tx, level)
+}
+
+/** Makes the lock of an urgency. */
 export async function openLevel(tx: Tx, { queueId, urgency }: Pick<Level, 'queueId' | 'urgency'>): Promise<void> {
   const row = [queueId, urgency, NO_GROUP, 0, 0, 0]
   const { sql, parameters } = tx.engine.upsert(tx.tables.queueFlows, KEY, COLUMNS, ['queue_id'], [row])

@@ -17,7 +17,7 @@ import { REMINDED, remindAtOnce } from '../../reminders'
 import { GROUP_PHASE, isLimited, type QueueHead, readHead, readHeadById } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
-import { blockedPlace, STATE } from '../rows'
+import { BEHIND, blockedPlace, STATE } from '../rows'
 import { type LockedRow, lockedColumns, lockedOf, makeBlocked, makeReady, newClaimNumber } from '../settle/transitions'
 import { fillPlaces, givePlacesTo } from './places'
 
@@ -153,7 +153,9 @@ async function eachPage(
       if (held === null) return null
       // A blocked message is locked only after its group.
       const lock = state === STATE.blocked && isLimited(head) ? '' : tx.engine.forUpdate
-      const range = { columns: lockedColumns(tx), queueId: head.id, state, where: '', lock, limit: PAGE }
+      // Those that wait behind a message with their key wait for no place.
+      const where = state === STATE.blocked ? ` AND sort_major <> ${BEHIND.major}` : ''
+      const range = { columns: lockedColumns(tx), queueId: head.id, state, where, lock, limit: PAGE }
       const rows = await pageAfter(tx, range, before)
       const last = rows.at(-1)
       if (last !== undefined) await work(tx, held, rows.map(lockedOf))

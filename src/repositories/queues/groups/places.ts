@@ -122,17 +122,21 @@ export async function givePlaces(tx: Tx, moves: readonly MessageMove[], groups: 
   return { blocked, next }
 }
 
-/** Places for messages that are sent; a delayed one asks for a place when its time has come. The ids are their indexes. */
+/**
+ * Places for messages that are sent; a delayed one asks for a place when its time has come. The ids are their indexes.
+ * `leaving`: messages that give up places.
+ */
 export function enterGroups(
   tx: Tx,
-  toInsert: readonly { head: QueueHead; row: MessageToSend }[],
+  toInsert: readonly { head: QueueHead; row: MessageToSend; isBehind: boolean }[],
+  leaving: readonly MessageMove[],
 ): Promise<GivenPlaces> {
-  const moves = toInsert.flatMap(({ head, row: { messageGroup, delayMs } }, index) =>
-    isLimited(head) && messageGroup !== null && delayMs === 0
+  const moves = toInsert.flatMap(({ head, row: { messageGroup, delayMs }, isBehind }, index) =>
+    isLimited(head) && messageGroup !== null && delayMs === 0 && !isBehind
       ? [{ id: BigInt(index), messageGroup, groupPlace: null, from: null, to: head }]
       : [],
   )
-  return changePlaces(tx, moves)
+  return changePlaces(tx, [...moves, ...leaving])
 }
 
 /** Both at once. */

@@ -5,19 +5,13 @@
 import type { Tx } from '../../../database/engine'
 import { RecentnError } from '../../../shared/errors'
 import { notFound, type QueueHead } from '../heads'
-import type { MessageToSend, SendRequest } from '../rows'
+import type { SendRequest } from '../rows'
 import { type DedupCandidate, findDuplicates } from './dedups'
+import { type KeyPlan, planKeys } from './keyed'
+import { type OutgoingMessage, outgoing } from './outgoing'
 
 /** After this time a send to a full queue may be tried again. */
 const FULL_SECONDS = 5
-
-/** A message of the transaction: to be sent, or a duplicate of another message. */
-export interface OutgoingMessage extends DedupCandidate {
-  row: MessageToSend
-  start: number
-  /** Its group has no place for it. */
-  isBlocked: boolean
-}
 
 /** The messages of each request, or why it is refused. After a refusal all are judged again: one may have been a duplicate of another that is not sent now. */
 export async function admit(
@@ -25,7 +19,7 @@ export async function admit(
   requests: readonly SendRequest[],
   heads: ReadonlyMap<string, QueueHead>,
   nowMs: number,
-): Promise<{ outcomes: (OutgoingMessage[] | RecentnError)[]; dedups: DedupCandidate[] }> {
+): Promise<{ outcomes: (OutgoingMessage[] | RecentnError)[]; dedups: DedupCandidate[]; keys: KeyPlan }> {
   const rooms = await roomsIn(tx, heads.values())
   const refused = new Map<SendRequest, RecentnError>()
   for (;;) {
@@ -37,6 +31,7 @@ export async function admit(
     })
     const all = outcomes.flatMap((outcome) => (outcome instanceof RecentnError ? [] : outcome))
     const dedups = await findDuplicates(tx, all, nowMs)
+    const keys = await planKeys(tx, all, nowMs)
     const before = refused.size
     for (const [index, request] of requests.entries()) {
       const outcome = outcomes[index] as OutgoingMessage[] | RecentnError
@@ -47,7 +42,7 @@ export async function admit(
       if (count > 0 && room < 0) refused.set(request, queueFull(head))
       else left.set(head.id, room)
     }
-    if (refused.size === before) return { outcomes, dedups }
+    if (refused.size === before) return { outcomes, dedups, keys }
   }
 }
 
@@ -66,8 +61,4 @@ async function roomsIn(tx: Tx, heads: Iterable<QueueHead>): Promise<Map<bigint, 
 function queueFull({ queue, maxMessages }: QueueHead): RecentnError {
   const detail = `The queue ${JSON.stringify(queue)} has as many messages as its maxMessages allows: ${maxMessages}`
   return new RecentnError('queue_full', detail, { retryAfterSeconds: FULL_SECONDS })
-}
-
-function outgoing(head: QueueHead, row: MessageToSend): OutgoingMessage {
-  return { head, row, id: 0n, first: null, sent: true, start: 0, isBlocked: false }
 }

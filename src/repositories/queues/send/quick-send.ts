@@ -50,8 +50,9 @@ export function plainBatch(memory: QueueMemory, requests: readonly SendRequest[]
   for (const request of requests) {
     if (request.queue !== queue) return null
     for (const row of request.rows) {
-      const { messageGroup, dedupId, visibilityTimeoutSeconds, delayMs } = row
-      const isPlain = messageGroup === null && dedupId === null && visibilityTimeoutSeconds === null && delayMs === 0
+      const { messageGroup, dedupId, key, visibilityTimeoutSeconds, delayMs } = row
+      const isPlain =
+        messageGroup === null && dedupId === null && key === null && visibilityTimeoutSeconds === null && delayMs === 0
       if (!isPlain || row.priority !== requests[0]?.rows[0]?.priority) return null
       messages.push(row)
     }

@@ -1,4 +1,4 @@
-/** The locks of a send: its queue (shared), its dedup ids, message groups with places, and the urgencies of ready messages. */
+/** The locks of a send: its queue (shared), its dedup ids, keys, message groups with places, and the urgencies of ready messages. */
 import { type Parameter, placeholders, type Reader, type Row } from '../../../database/engine'
 import { chunksOf, groupedBy } from '../../chunks'
 import { heldElsewhere, skippingShared } from '../../held'
@@ -9,12 +9,13 @@ const MAX_ROWS = 200
 
 /** Rows of a queue that are locked one by one. */
 interface LockKind {
-  table: 'queueDedups' | 'queueMessageGroups' | 'queueFlows'
+  table: 'queueDedups' | 'queueKeys' | 'queueMessageGroups' | 'queueFlows'
   column: string
   more: string
 }
 
 const DEDUP: LockKind = { table: 'queueDedups', column: 'dedup_id', more: '' }
+const KEY: LockKind = { table: 'queueKeys', column: 'message_key', more: '' }
 const GROUP: LockKind = { table: 'queueMessageGroups', column: 'message_group', more: '' }
 const URGENCY: LockKind = { table: 'queueFlows', column: 'urgency', more: " AND message_group = ''" }
 
@@ -56,10 +57,11 @@ export async function heldSendLocks(reader: Reader, requests: readonly SendReque
 }
 
 function locksOf(head: QueueHead, row: MessageToSend, full: ReadonlySet<string>): Lock[] {
-  const { dedupId, messageGroup, delayMs, priority } = row
+  const { dedupId, key, messageGroup, delayMs, priority } = row
   const locks: Lock[] = []
   const add = (kind: LockKind, value: Parameter) => locks.push({ kind, queueId: head.id, value })
   if (dedupId !== null) add(DEDUP, dedupId)
+  if (key !== null) add(KEY, key)
   if (delayMs > 0) return locks
   if (isLimited(head) && messageGroup !== null) add(GROUP, messageGroup)
   // A message that will be blocked gets no start.

@@ -1,10 +1,10 @@
 /**
  * Sending: the messages of many requests in one transaction, each request all or nothing.
  *
- * Order of the locks: the queues' heads (shared), dedup ids, message groups with places, flows (each sorted). The messages themselves are new, so that
+ * Order of the locks: the queues' heads (shared), dedup ids, keys, messages that wait with them, message groups with places, flows (each sorted). The messages themselves are new, so that
  * flows may come behind them, too, with the commit.
  */
-import type { Parameter, Statement, StatementAnswer, Tx } from '../../../database/engine'
+import type { Statement, StatementAnswer, Tx } from '../../../database/engine'
 import { SENT } from '../../../fields/answers-queues'
 import { RecentnError } from '../../../shared/errors'
 import type { Sent } from '../../../shared/queue-types'
@@ -13,11 +13,13 @@ import { committing } from '../../runners'
 import { leaveMark } from '../../writers'
 import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
 import { enterGroups, makeNextReady } from '../groups/places'
-import { CYCLED, type HeldHeads, holdHeads, isLimited, lowerShortest, type QueueHead } from '../heads'
+import { type HeldHeads, holdHeads, isLimited, lowerShortest, markKeyed, type QueueHead, readHead } from '../heads'
 import type { QueueMemory } from '../memory'
-import { blockedPlace, insertChunks, insertedColumns, type SendRequest, STATE, textsOf, urgencyOf } from '../rows'
-import { admit, type OutgoingMessage } from './admission'
+import { insertChunks, insertedColumns, type SendRequest, textsOf } from '../rows'
+import { admit } from './admission'
 import { saveDedups } from './dedups'
+import { changeWaiting, leavingPlaces, saveAdded } from './keyed'
+import { columnsOf, groupPlaceOf, isReady, nameFirst, type OutgoingMessage } from './outgoing'
 import { idsOf, type PlainBatch, plainBatch, returningIds, sendPlainly, sendQuickly } from './quick-send'
 import { heldSendLocks } from './send-locks'
 
@@ -76,10 +78,23 @@ async function sendEach(
   if (quick !== null) return quick
   const open = isOwn ? plain : null
   const queues = [...new Set(requests.map(({ queue }) => queue))]
+  if (plain === null) await markAll(tx, memory, requests)
   const held = await holdHeads(tx, queues, open ? startOf(tx, memory, open) : undefined)
   for (const head of held.heads) memory.learn(head)
   const plainly = open && (await sendPlainly(tx, memory, requests, open, held))
   return plainly ?? sendFully(tx, memory, requests, held, isOwn)
+}
+
+/** Notes that the queues have keys, before their heads are held. */
+async function markAll(tx: Tx, memory: QueueMemory, requests: readonly SendRequest[]): Promise<void> {
+  const keyed = requests.filter(({ rows }) => rows.some(({ key }) => key !== null))
+  for (const queue of [...new Set(keyed.map(({ queue }) => queue))].sort()) {
+    if (memory.seen(queue)?.isKeyed === true) continue
+    const head = (await readHead(tx, queue))?.head
+    if (head === undefined || head.isKeyed) continue
+    await markKeyed(tx, head)
+    memory.changed(tx, queue)
+  }
 }
 
 /** Messages of any kind, whose queues' heads are held. */
@@ -92,18 +107,22 @@ async function sendFully(
 ): Promise<(Sent[] | RecentnError)[]> {
   const { nowMs } = held
   const heads = new Map(held.heads.map((head) => [head.queue, head]))
-  const { outcomes, dedups } = await admit(tx, requests, heads, nowMs)
+  const { outcomes, dedups, keys } = await admit(tx, requests, heads, nowMs)
   const toInsert = outcomes.flatMap((outcome) =>
     outcome instanceof RecentnError ? [] : outcome.filter(({ sent }) => sent),
   )
   await lowerAll(tx, toInsert)
   await remindOfDelayed(tx, memory, toInsert)
-  const given = await enterGroups(tx, toInsert)
+  const given = await enterGroups(tx, toInsert, leavingPlaces(keys, nowMs))
   for (const index of given.blocked) (toInsert[Number(index)] as OutgoingMessage).isBlocked = true
-  const ready = toInsert.filter(({ row, isBlocked }) => row.delayMs === 0 && !isBlocked)
+  const ready = toInsert.filter(isReady)
   const passed = isOwn ? await giveOpenStarts(tx, memory, ready) : null
   if (passed === null) await giveStarts(tx, ready)
+  await changeWaiting(tx, memory, keys, nowMs)
   await insertMessages(tx, toInsert, held)
+  await saveAdded(tx, keys)
+  // In their order: one that is not sent comes after the one that it names.
+  for (const outcome of outcomes) if (!(outcome instanceof RecentnError)) outcome.forEach(nameFirst)
   await saveDedups(tx, dedups, nowMs)
   for (const { level, end } of passed ?? []) await passStarts(tx, level, end)
   await makeNextReady(tx, given, memory)
@@ -112,9 +131,7 @@ async function sendFully(
     ready.map(({ head, row, start }) => ({ head, priority: row.priority, start })),
   )
   return outcomes.map((outcome) =>
-    outcome instanceof RecentnError
-      ? outcome
-      : outcome.map(({ id, first, sent }) => SENT.make({ id: first?.id ?? id, sent })),
+    outcome instanceof RecentnError ? outcome : outcome.map(({ id, sent }) => SENT.make({ id, sent })),
   )
 }
 
@@ -222,26 +239,4 @@ async function insertChunk(tx: Tx, toInsert: readonly OutgoingMessage[], { nowMs
   const [answer] = await tx.together([{ sql: returningIds(engine, sql), parameters }])
   const ids = idsOf(tx, answer as StatementAnswer, toInsert.length, stride)
   for (const [index, sending] of toInsert.entries()) sending.id = ids[index] as bigint
-}
-
-/** The limit under which it has a place of its group; null if it has none. */
-function groupPlaceOf({ head, row, isBlocked }: OutgoingMessage): number | null {
-  return isLimited(head) && row.messageGroup !== null && row.delayMs === 0 && !isBlocked ? head.groupLimitId : null
-}
-
-function columnsOf({ head, row, start, isBlocked }: OutgoingMessage, nowMs: number): Parameter[] {
-  const dueMs = nowMs + row.delayMs
-  const isReady = row.delayMs === 0 && !isBlocked
-  const blocked = isBlocked ? blockedPlace(row.messageGroup as string) : null
-  return [
-    head.id,
-    blocked ? STATE.blocked : isReady ? STATE.ready : STATE.delayed,
-    blocked?.major ?? (isReady ? urgencyOf(row.priority) : dueMs),
-    blocked?.minor ?? start,
-    start,
-    isReady && head.cycled !== CYCLED.not ? head.id : 0,
-    dueMs,
-    nowMs,
-    row.priority,
-  ]
 }

@@ -1,6 +1,6 @@
 /**
  * Acknowledging by receipt, the usual way to settle: removing messages or, where the queue says so, moving them to the archive.
- * That, and an ack in a queue with a `groupConcurrency`, is a transaction.
+ * That, and an ack in a queue with a `groupConcurrency` or keys, is a transaction.
  *
  * Invariant: a receipt is reported as acknowledged to one caller, also when the connection is lost: removals are statements that
  * commit by themselves, and a try after a lost connection looks for the messages that the one before may have removed.
@@ -9,6 +9,7 @@ import { placeholders, type Reader, type Session, type Statements, type Tx } fro
 import { chunksOf } from '../../chunks'
 import { changePlaces, makeNextReady, moveOf } from '../groups/places'
 import { isLimited, type QueueHead } from '../heads'
+import { holdWithKeys } from '../keys/held'
 import type { QueueMemory } from '../memory'
 import { MAX_IDS, OWN_LIMIT } from '../rows'
 import { heldBy, messagesOf, QUEUE_OF_IDS, type Receipt } from './receipts'
@@ -22,7 +23,6 @@ import {
   sharesOf,
   untilSettled,
 } from './settle'
-import { holdWithMessages } from './transitions'
 
 export const ACKS = settling<SettleRequest>(({ queue }) => queue, ackTogether)
 
@@ -38,7 +38,7 @@ async function ackTogether(
     if (!statements.separate) removal.begin()
     for (;;) {
       const head = await memory.headOf(statements, queue)
-      if (head.onDelete === 'archive' || isLimited(head)) return false
+      if (head.onDelete === 'archive' || head.isKeyed || isLimited(head)) return false
       if (await removal.run(statements, head)) return true
       await memory.refresh(statements, queue)
     }
@@ -151,7 +151,7 @@ async function isCurrent(statements: Statements, head: QueueHead): Promise<boole
 /** Columns that the archive keeps as they were; its limit of receives is the one that was in force. */
 const KEPT =
   'queue_id, id, priority, receive_count, sent_at_ms, visible_at_ms, first_received_at_ms, last_received_at_ms, ' +
-  'message_group, last_error, body, attributes'
+  'message_group, message_key, last_error, body, attributes'
 
 /** Archives messages, or removes them, as the queue says; the places of their groups go to the next ones. */
 async function endAll(
@@ -160,11 +160,9 @@ async function endAll(
   queue: string,
   receipts: readonly Receipt[],
 ): Promise<SettledReceipts> {
-  const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
-  const given = await changePlaces(
-    tx,
-    rows.map((row) => moveOf(row, head, null)),
-  )
+  const { head, nowMs, rows, turns } = await holdWithKeys(tx, memory, queue, receipts)
+  turns.end(head, rows)
+  const given = await changePlaces(tx, [...rows.map((row) => moveOf(row, head, null)), ...turns.moves(nowMs)])
   for (const chunk of chunksOf(rows, MAX_IDS)) {
     const ids = chunk.map(({ id }) => id)
     const among = `id IN (${placeholders(ids.length)})`
@@ -177,6 +175,7 @@ async function endAll(
     }
     await tx.later(`DELETE FROM ${tx.tables.queueMessages} WHERE ${among}`, ids)
   }
+  await turns.finish(tx, memory, nowMs, given)
   await makeNextReady(tx, given, memory)
   return receiptsOf(rows)
 }

@@ -1,22 +1,24 @@
 /**
  * Promotes due messages: those whose delay, or whose claim, has run out are ready again, or dead. A receive that looks for
  * messages does it, or a sweeper, in small batches.
- * Order of the locks: the queue's head, the messages, the head of the dead-letter queue, places, flows. Rows that another
+ * Order of the locks: the queue's head, the messages, keys (only free ones), the head of the dead-letter queue, places, flows. Rows that another
  * transaction has locked are skipped, so that a promotion delays no other work.
  */
-import { placeholders, type Reader, type Session, type Tx } from '../../../database/engine'
+import type { Reader, Session, Tx } from '../../../database/engine'
 import { ranOutError } from '../../../fields/queues'
 import { isPassing } from '../../../shared/errors'
 import { RAN_OUT } from '../../../shared/failures'
-import { chunksOf } from '../../chunks'
 import type { PollFacts, PollQuestion } from '../../poll-query'
 import { canAssign } from '../groups/flows'
 import { applyGroupLimit } from '../groups/group-limit'
 import { busyGroups, changePlaces, givePlaces, isAmong, lockPlaces, makeNextReady, moveOf } from '../groups/places'
 import { GROUP_PHASE, holdHead, type QueueHead, readHeadById } from '../heads'
+import { namesOf } from '../keys/held'
+import { heldKey, lockFreeKeys, nameOfKey } from '../keys/key-locks'
+import { KeyTurns, NO_KEYS } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
-import { dueSql, TIMED, timedSql } from '../reminded'
-import { claimOrder, MAX_IDS, STATE } from '../rows'
+import { dueSql, TIMED } from '../reminded'
+import { claimOrder, STATE } from '../rows'
 import {
   isOutOfReceives,
   type LockedRow,
@@ -79,39 +81,6 @@ export function receivable(queue: string): PollQuestion {
     },
     parameters: [queue],
   }
-}
-
-/** A queue as a sweeper finds it. */
-export interface QueueWork {
-  isDue: boolean
-  isLimitChanged: boolean
-  /** When the first message in flight or delayed is due: in so many milliseconds. Null where there is none. */
-  dueInMs: number | null
-}
-
-/** Of those of the queues that are there, or of all. */
-export async function queueWork(reader: Reader, ids: readonly bigint[] | null): Promise<Map<bigint, QueueWork>> {
-  const { engine, tables, now } = reader
-  const id = `${tables.queues}.id`
-  const columns = [`${engine.bigint(id)} AS id`, `group_phase`, `${now} AS now_ms`]
-  for (const state of TIMED) {
-    columns.push(`(SELECT sort_major ${timedSql(reader, id, state)} ORDER BY sort_major LIMIT 1) AS first_${state}`)
-  }
-  const work = new Map<bigint, QueueWork>()
-  for (const chunk of ids === null ? [null] : chunksOf(ids, MAX_IDS)) {
-    const where = chunk === null ? '' : ` WHERE id IN (${placeholders(chunk.length)})`
-    for (const row of await reader.rows(`SELECT ${columns.join(', ')} FROM ${tables.queues}${where}`, chunk ?? [])) {
-      const firsts = TIMED.map((state) => row[`first_${state}`]).filter((first) => first !== null)
-      const dueInMs =
-        firsts.length === 0
-          ? null
-          : firsts.reduce((least: number, first) => Math.min(least, Number(first)), Number.POSITIVE_INFINITY) -
-            Number(row.now_ms)
-      const isLimitChanged = Number(row.group_phase) !== GROUP_PHASE.settled
-      work.set(BigInt(row.id as string), { isDue: dueInMs !== null && dueInMs <= 0, isLimitChanged, dueInMs })
-    }
-  }
-  return work
 }
 
 export interface Promotion {
@@ -193,30 +162,54 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   const rows: LockedRow[] = []
   for (const state of TIMED) for (const row of await lockDue(tx, queueId, state, nowMs)) rows.push(row)
   const isHeld = (row: LockedRow) => row.state === STATE.inFlight && row.visibleAtMs > nowMs
-  const over = rows.filter((row) => !isHeld(row))
+  const expired = rows.filter((row) => !isHeld(row))
+  const claims = expired.filter(({ state }) => state === STATE.inFlight)
+  const keys = head.isKeyed ? await lockFreeKeys(tx, namesOf(head, claims)) : NO_KEYS
+  const keyOf = (row: LockedRow) => keys.get(nameOfKey(head, heldKey(row) ?? '')) ?? null
+  const over = expired.filter((row) => row.state !== STATE.inFlight || heldKey(row) === null || keyOf(row) !== null)
   const dying = over.filter((row) => row.state === STATE.inFlight && isOutOfReceives(row, head))
   await updateRows(tx, 'sort_major = visible_at_ms', rows.filter(isHeld))
   const deadLetterQueue = await freeDeadLetterQueue(tx, head, dying)
   const target = deadLetterQueue === 'in use' ? null : deadLetterQueue
   const due = over.filter((row) => deadLetterQueue !== 'in use' || !dying.includes(row))
-  const moves = due.map((row) => moveOf(row, head, dying.includes(row) ? target : head))
-  const busy = await busyGroups(tx, moves)
-  const free = moves.filter((move) => !isAmong(move, busy))
-  const ids = new Set(free.map(({ id }) => id))
-  const dead = dying.filter(({ id }) => ids.has(id))
-  const ready = due.filter((row) => ids.has(row.id) && !dying.includes(row))
-  const groups = await lockPlaces(tx, free)
+  const movesOf = (row: LockedRow) => {
+    const behind = row.state === STATE.inFlight ? (keyOf(row)?.waiting ?? null) : null
+    const own = moveOf(row, head, dying.includes(row) ? target : behind === null ? head : null)
+    return behind === null ? [own] : [own, moveOf(behind, head, head)]
+  }
+  const busy = await busyGroups(tx, due.flatMap(movesOf))
+  const free = due.filter((row) => !movesOf(row).some((move) => isAmong(move, busy)))
+  const dead = free.filter((row) => dying.includes(row))
+  const turns = new KeyTurns(keys)
+  turns.end(head, dead)
+  const ready = turns.again(
+    head,
+    free.filter((row) => !dying.includes(row)),
+  )
+  const moves = [
+    ...dead.map((row) => moveOf(row, head, target)),
+    ...ready.map((row) => moveOf(row, head, head)),
+    ...turns.moves(nowMs),
+  ]
+  const groups = await lockPlaces(tx, moves)
   const next = [...groups.values()].flatMap(({ blocked }) => blocked)
-  if (!(await areFree(tx, queueId, [...ready, ...next]))) return { moved: 0, more: false }
-  const given = await givePlaces(tx, free, groups)
+  if (!(await areFree(tx, queueId, [...ready, ...next, ...turns.released]))) return { moved: 0, more: false }
+  const given = await givePlaces(tx, moves, groups)
   await sayRanOut(tx, dead)
   await makeDead(tx, target, dead, nowMs, memory, given.blocked)
   // The receipt stays: until another receiver claims the message, its last receiver may still acknowledge it.
   await makeReady(tx, head, ready, '', memory, given.blocked)
+  await turns.finish(tx, memory, nowMs, given)
   await makeNextReady(tx, given, memory)
-  const expired = [...dead, ...ready].filter(({ state }) => state === STATE.inFlight)
-  tx.afterCommit(() => memory.passed(head.queue, 'failed', expired.length))
-  return { moved: free.length, more: rows.length >= BATCH && deadLetterQueue !== 'in use' && busy.size === 0 }
+  const isAllFree = deadLetterQueue !== 'in use' && busy.size === 0 && over.length === expired.length
+  return promoted(tx, memory, head, free, rows.length >= BATCH && isAllFree)
+}
+
+/** Claims that timed out have failed, in the history of the queue. */
+function promoted(tx: Tx, memory: QueueMemory, head: QueueHead, free: readonly LockedRow[], more: boolean): Promotion {
+  const timedOut = free.filter(({ state }) => state === STATE.inFlight).length
+  tx.afterCommit(() => memory.passed(head.queue, 'failed', timedOut))
+  return { moved: free.length, more }
 }
 
 /** The head of the dead-letter queue, held; null where dead messages stay in their queue. */

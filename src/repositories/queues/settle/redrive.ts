@@ -5,6 +5,8 @@ import { type DeadChoice, LETTERS, OWN } from '../dead/dead-choice'
 import { countDead, withDead } from '../dead/dead-messages'
 import { changePlaces, makeNextReady, moveOf } from '../groups/places'
 import { type QueueHead, type ReadHead, readHeadById } from '../heads'
+import { lockKeys } from '../keys/key-locks'
+import { KeyTurns } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
 import { NO_RECEIPT } from './receipts'
@@ -24,7 +26,13 @@ export function redriveQueue(
   return withDead(session, queue, choice, (tx, held, rows) => moveBack(tx, memory, held, rows), [...LETTERS, OWN])
 }
 
-/** Resolves to how many go back. */
+/** Messages that go back to a queue. */
+interface Returning {
+  target: QueueHead
+  group: LockedRow[]
+}
+
+/** Resolves to how many go back, or give way to newer ones with their keys. */
 async function moveBack(
   tx: Tx,
   memory: QueueMemory,
@@ -33,17 +41,33 @@ async function moveBack(
 ): Promise<number> {
   const alive = 'source_queue_id = NULL, dead_receive_count = NULL, dead_at_ms = NULL'
   const back = `, receive_count = 0, receipt = '${NO_RECEIPT}', ${alive}, visible_at_ms = ${nowMs}`
-  const returning: { target: QueueHead; group: LockedRow[] }[] = []
+  const returning: Returning[] = []
   for (const [source, group] of groupedBy(rows, ({ sourceQueueId }) => sourceQueueId)) {
     const target = source === null ? head : ((await readHeadById(tx, source, tx.engine.forShare))?.head ?? null)
     if (target === null) {
-      // They can't go back any more, and are this queue's own from now on; their own limit still does not apply here.
-      await updateRows(tx, 'source_queue_id = NULL, max_receives = NULL', group)
+      // They can't go back any more, and are this queue's own from now on; their own limit and key do not apply here.
+      await updateRows(tx, 'source_queue_id = NULL, max_receives = NULL, message_key = NULL', group)
     } else returning.push({ target, group })
   }
-  const moves = returning.flatMap(({ target, group }) => group.map((row) => moveOf(row, head, target)))
-  const given = await changePlaces(tx, moves)
-  for (const { target, group } of returning) await makeReady(tx, target, group, back, memory, given.blocked)
+  const turns = await keyTurns(tx, returning)
+  const waiting = returning.map(({ target, group }) => {
+    // The newest first: it is the one that waits.
+    const newest = [...group].sort((a, b) => (a.id < b.id ? 1 : -1))
+    const kept = new Set(turns.again(target, newest, head))
+    return { target, group: group.filter((row) => kept.has(row)) }
+  })
+  const moves = waiting.flatMap(({ target, group }) => group.map((row) => moveOf(row, head, target)))
+  const given = await changePlaces(tx, [...moves, ...turns.moves(nowMs)])
+  for (const { target, group } of waiting) await makeReady(tx, target, group, back, memory, given.blocked)
+  await turns.finish(tx, memory, nowMs, given, back)
   await makeNextReady(tx, given, memory)
-  return moves.length
+  return returning.reduce((sum, { group }) => sum + group.length, 0)
+}
+
+/** Dead messages are in no row of a key: whoever holds one waits for nothing that they hold. */
+async function keyTurns(tx: Tx, returning: readonly Returning[]): Promise<KeyTurns> {
+  const names = returning.flatMap(({ target, group }) =>
+    group.flatMap(({ messageKey }) => (messageKey === null ? [] : [{ head: target, key: messageKey }])),
+  )
+  return new KeyTurns(await lockKeys(tx, names, { adds: true }))
 }

@@ -2,7 +2,7 @@
  * Settling by receipt: nack, extend and giving back (ack is in `ack.ts`). The messages of many calls are
  * settled together, and each call learns which of its receipts counted.
  *
- * Order of the locks: the queue's head (shared), the messages by their ids, the head of the dead-letter queue, places, flows.
+ * Order of the locks: the queue's head (shared), keys, the messages by their ids, the head of the dead-letter queue, places, flows.
  * Invariant: a settled message has another receipt or none, so that settling again, by a late receiver or after a lost
  * connection, changes nothing. An extension keeps the receipt, and is the same when it is repeated.
  */
@@ -12,6 +12,7 @@ import type { FailedReceipt } from '../../../shared/queue-types'
 import { type MergeOperation, merging } from '../../runners'
 import { changePlaces, givePlacesTo, makeNextReady, moveOf } from '../groups/places'
 import { deadLetterQueueOf, GROUP_PHASE, type QueueHead } from '../heads'
+import { holdWithKeys } from '../keys/held'
 import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
 import { NO_RECEIPT, type Receipt, receiptOf } from './receipts'
@@ -148,22 +149,28 @@ async function nackAll(
   receipts: readonly Receipt[],
   { delayMs, error, dead }: Nack,
 ): Promise<SettledReceipts> {
-  const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
+  const { head, nowMs, rows, turns } = await holdWithKeys(tx, memory, queue, receipts)
   if (error !== null) await updateRows(tx, 'last_error = ?', rows, [error])
   const isDead = (row: LockedRow) => dead || isOutOfReceives(row, head)
   const dying = rows.filter(isDead)
-  const again = rows.filter((row) => !isDead(row))
+  turns.end(head, dying)
+  const again = turns.again(
+    head,
+    rows.filter((row) => !isDead(row)),
+  )
   const deadLetterQueue = dying.length === 0 ? null : await deadLetterQueueOf(tx, head, tx.engine.forShare)
   const ready = delayMs > 0 ? [] : again
   const given = await changePlaces(tx, [
     ...dying.map((row) => moveOf(row, head, deadLetterQueue)),
     ...ready.map((row) => moveOf(row, head, head)),
+    ...turns.moves(nowMs),
   ])
   await makeDead(tx, deadLetterQueue, dying, nowMs, memory, given.blocked)
   if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
   if (delayMs > 0 && again.length > 0) await memory.reminders.remind(tx, head.id, delayMs)
   const unclaimed = `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`
   await makeReady(tx, head, ready, unclaimed, memory, given.blocked)
+  await turns.finish(tx, memory, nowMs, given)
   await makeNextReady(tx, given, memory)
   return receiptsOf(rows)
 }
@@ -207,15 +214,12 @@ export function giveBack(
 ): Promise<SettledReceipts> {
   return session.write(
     async (tx) => {
-      const held = await holdWithMessages(tx, queue, receipts)
-      const { head } = held
-      const rows = held.rows.filter(({ state }) => state === STATE.inFlight)
+      const { head, nowMs, rows: held, turns } = await holdWithKeys(tx, memory, queue, receipts)
+      const claimed = held.filter(({ state }) => state === STATE.inFlight)
+      const rows = turns.again(head, claimed)
       const cycle = head.cycled === 0 ? 0 : head.id
-      const { blocked } = await changePlaces(
-        tx,
-        rows.map((row) => moveOf(row, head, head)),
-      )
-      const ready = rows.filter(({ id }) => !blocked.has(id))
+      const given = await changePlaces(tx, [...rows.map((row) => moveOf(row, head, head)), ...turns.moves(nowMs)])
+      const ready = rows.filter(({ id }) => !given.blocked.has(id))
       const uncounted = 'receive_count = receive_count - 1'
       await updateRows(
         tx,
@@ -226,14 +230,16 @@ export function giveBack(
       await makeBlocked(
         tx,
         head,
-        rows.filter(({ id }) => blocked.has(id)),
+        rows.filter(({ id }) => given.blocked.has(id)),
         `, ${uncounted}`,
       )
       memory.becameReady(
         tx,
         ready.map(({ priority }) => ({ head, priority, start: Number.NEGATIVE_INFINITY })),
       )
-      return receiptsOf(rows)
+      await turns.finish(tx, memory, nowMs, given)
+      await makeNextReady(tx, given, memory)
+      return receiptsOf(claimed)
     },
     untilSettled(memory, queue, receipts),
   )

@@ -16,7 +16,7 @@ import { chunksOf } from '../../chunks'
 import { assignStarts } from '../groups/flows'
 import { CYCLED, heldHead, holdHeadsSql, isLimited, type QueueHead, type ReadHead } from '../heads'
 import type { QueueMemory } from '../memory'
-import { blockedPlace, MAX_IDS, STATE } from '../rows'
+import { BEHIND, blockedPlace, MAX_IDS, STATE } from '../rows'
 import { heldBy, NO_RECEIPT, type Receipt } from './receipts'
 
 /** A locked message, with the columns that a transition needs. */
@@ -27,9 +27,13 @@ export interface LockedRow {
   receipt: string
   priority: number
   messageGroup: string | null
+  messageKey: string | null
   receiveCount: number
   maxReceives: number | null
+  sentAtMs: number
   visibleAtMs: number
+  /** For a blocked one: it waits behind a message with its key, and not for a place. */
+  isBehind: boolean
   /** The limit under which it was given a place of its group; null for a message without one. */
   groupPlace: number | null
   sourceQueueId: bigint | null
@@ -37,8 +41,8 @@ export interface LockedRow {
 
 export function lockedColumns({ engine }: Tx): string {
   return (
-    `${engine.bigint('id')} AS id, ${engine.bigint('queue_id')} AS queue_id, state, receipt, priority, message_group, ` +
-    `receive_count, max_receives, visible_at_ms, group_place, ${engine.bigint('source_queue_id')} AS source_queue_id`
+    `${engine.bigint('id')} AS id, ${engine.bigint('queue_id')} AS queue_id, state, receipt, priority, message_group, message_key, ` +
+    `receive_count, max_receives, sent_at_ms, visible_at_ms, sort_major = ${BEHIND.major} AS is_behind, group_place, ${engine.bigint('source_queue_id')} AS source_queue_id`
   )
 }
 
@@ -50,9 +54,12 @@ export function lockedOf(row: Row): LockedRow {
     receipt: row.receipt as string,
     priority: Number(row.priority),
     messageGroup: row.message_group as string | null,
+    messageKey: row.message_key as string | null,
     receiveCount: Number(row.receive_count),
     maxReceives: row.max_receives === null ? null : Number(row.max_receives),
+    sentAtMs: Number(row.sent_at_ms),
     visibleAtMs: Number(row.visible_at_ms),
+    isBehind: Number(row.is_behind) === 1,
     groupPlace: row.group_place === null ? null : Number(row.group_place),
     sourceQueueId: row.source_queue_id === null ? null : BigInt(row.source_queue_id as string),
   }
@@ -117,11 +124,8 @@ export function isOutOfReceives({ receiveCount, maxReceives, sourceQueueId }: Lo
 /** Changes rows by their primary key, a few at a time. */
 export async function updateRows(tx: Tx, sets: string, rows: readonly { id: bigint }[], values: Parameter[] = []) {
   for (const chunk of chunksOf(rows, MAX_IDS)) {
-    const ids = chunk.map(({ id }) => id)
-    await tx.later(`UPDATE ${tx.tables.queueMessages} SET ${sets} WHERE id IN (${placeholders(ids.length)})`, [
-      ...values,
-      ...ids,
-    ])
+    const all = [...values, ...chunk.map(({ id }) => id)]
+    await tx.later(`UPDATE ${tx.tables.queueMessages} SET ${sets} WHERE id IN (${placeholders(chunk.length)})`, all)
   }
 }
 

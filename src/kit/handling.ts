@@ -1,0 +1,87 @@
+/**
+ * How handlers are run on what a worker or a poller has claimed: on one claim at a time, or on many. One is a batch of one.
+ */
+import type { Faults } from '../shared/faults'
+import type { Lease } from '../shared/leases'
+import { invalidInput } from '../shared/recentn-error'
+import type { Around } from '../shared/running'
+
+export interface Fates<Given> {
+  /** The error of each that failed; the others are done. */
+  failed: ReadonlyMap<Given, unknown>
+  /** The answer of a handler of one. */
+  answer?: unknown
+}
+
+/** If it throws, all have failed. */
+export type Handle<Given, Context> = (given: readonly Given[], context: Context) => Promise<Fates<Given>>
+
+const NONE: ReadonlyMap<never, never> = new Map<never, never>()
+
+export function ofOne<Given, Context>(handler: (given: Given, context: Context) => unknown): Handle<Given, Context> {
+  return async ([one], context) => ({ failed: NONE, answer: await handler(one as Given, context) })
+}
+
+/**
+ * A handler of many resolves to `{ failed: [[one, error], …] }`, or to something without `failed` if all are done. Throws
+ * `invalid_input` for `failed` that is no such list.
+ */
+export function ofMany<Given, Context>(handler: (given: Given[], context: Context) => unknown): Handle<Given, Context> {
+  return async (given, context) => {
+    const { failed = [] } = Object(await handler([...given], context)) as { failed?: unknown }
+    const all: ReadonlySet<unknown> = new Set(given)
+    const isPair = (one: unknown) => Array.isArray(one) && one.length === 2 && all.has(one[0])
+    if (Array.isArray(failed) && failed.every(isPair)) return { failed: new Map(failed) }
+    const detail = 'must be a list of pairs, each of something that the handler was given and its error'
+    throw invalidInput([{ pointer: '/failed', detail }])
+  }
+}
+
+/** The handler within the hook. Whatever the hook resolves to, the handler's answer counts. */
+export function within<Given, Context>(
+  around: Around<readonly Given[]>,
+  handle: Handle<Given, Context>,
+): Handle<Given, Context> {
+  if (!around) return handle
+  return async (given, context) => {
+    let fates: Fates<Given> = { failed: NONE }
+    await around(given, async () => {
+      fates = await handle(given, context)
+    })
+    return fates
+  }
+}
+
+/** The hook of a handler of one. */
+export function aroundOne<Given>(around: Around<Given>): Around<readonly Given[]> {
+  return around && (([one], next) => around(one as Given, next))
+}
+
+/** The hook of a handler of many, which may do with its list what it likes. */
+export function aroundMany<Given>(around: Around<Given[]>): Around<readonly Given[]> {
+  return around && ((given, next) => around([...given], next))
+}
+
+/** Runs it; each error is reported with what it is about. Never rejects. */
+export async function fatesOf<Given, Context>(
+  faults: Faults<Given>,
+  handle: Handle<Given, Context>,
+  given: readonly Given[],
+  context: Context,
+): Promise<Fates<Given>> {
+  let fates: Fates<Given>
+  try {
+    fates = await handle(given, context)
+  } catch (error) {
+    fates = { failed: new Map(given.map((one) => [one, error])) }
+  }
+  for (const [one, error] of fates.failed) faults.handler(error, one)
+  if (fates.failed.size === 0) faults.handled()
+  return fates
+}
+
+/** Aborted when the first of the claims is lost: what is done from then on may be done twice. */
+export function signalOf(leases: readonly Lease<unknown>[]): AbortSignal {
+  const signals = leases.map(({ signal }) => signal)
+  return signals.length === 1 ? (signals[0] as AbortSignal) : AbortSignal.any(signals)
+}

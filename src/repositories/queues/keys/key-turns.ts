@@ -1,0 +1,136 @@
+/**
+ * The ends of messages with keys. When one ends, or would wait again, the one that waits behind it has its turn. One that would wait while a newer one does gives way: it is superseded, and removed.
+ */
+import type { Tx } from '../../../database/engine'
+import { groupedBy } from '../../chunks'
+import { type GivenPlaces, type MessageMove, moveOf } from '../groups/places'
+import type { QueueHead } from '../heads'
+import type { QueueMemory } from '../memory'
+import { removeRows } from '../removal'
+import { BEHIND, STATE } from '../rows'
+import { NO_RECEIPT } from '../settle/receipts'
+import { type LockedRow, makeReady, updateRows } from '../settle/transitions'
+import { heldKey, type LockedKey, type LockedKeys, nameOfKey, saveKeys } from './key-locks'
+
+export const NO_KEYS: LockedKeys = new Map()
+
+interface Turned {
+  head: QueueHead
+  row: LockedRow
+}
+
+/** The changes of one transaction, which has locked the keys. First all messages are named, then their places change, then `finish`. */
+export class KeyTurns {
+  readonly #keys: LockedKeys
+  readonly #changed = new Set<LockedKey>()
+  readonly #superseded: (Turned & { from: QueueHead })[] = []
+  readonly #released: Turned[] = []
+  readonly #behind: Turned[] = []
+
+  constructor(keys: LockedKeys) {
+    this.#keys = keys
+  }
+
+  /** The messages are done, dead or removed. */
+  end(head: QueueHead, rows: readonly LockedRow[]): void {
+    for (const row of rows) {
+      const key = this.#keyOf(head, heldKey(row))
+      if (key !== null) this.#leave(key, row)
+    }
+  }
+
+  /**
+   * The messages would wait in the queue `head`: those that do. The others are superseded, or wait behind one in flight. `from`:
+   * where they are; dead ones come back with their keys.
+   */
+  again(head: QueueHead, rows: readonly LockedRow[], from = head): LockedRow[] {
+    const isBack = (row: LockedRow) => from !== head || row.state === STATE.dead
+    return rows.filter((row) => {
+      const key = this.#keyOf(head, isBack(row) ? row.messageKey : heldKey(row))
+      if (key === null) return true
+      if (key.inFlight?.id === row.id) this.#leave(key, row)
+      if (key.waiting !== null && key.waiting.id !== row.id) {
+        this.#superseded.push({ head, row, from })
+        return false
+      }
+      if (key.waiting === null) this.#changed.add(key)
+      key.waiting = row
+      if (key.inFlight === null) return true
+      this.#behind.push({ head, row })
+      return false
+    })
+  }
+
+  #keyOf(head: QueueHead, key: string | null): LockedKey | null {
+    return key === null ? null : (this.#keys.get(nameOfKey(head, key)) ?? null)
+  }
+
+  #leave(key: LockedKey, row: LockedRow): void {
+    if (key.waiting?.id === row.id) key.waiting = null
+    else if (key.inFlight?.id === row.id) {
+      key.inFlight = null
+      const { head, waiting } = key
+      if (waiting?.state === STATE.blocked && waiting.isBehind) this.#released.push({ head, row: waiting })
+    } else return
+    this.#changed.add(key)
+  }
+
+  /** How the places of groups change with this. */
+  moves(nowMs: number): MessageMove[] {
+    return [
+      ...this.#superseded.map(({ row, from }) => moveOf(row, from, null)),
+      ...this.#released.filter(({ row }) => row.visibleAtMs <= nowMs).map(({ head, row }) => moveOf(row, head, head)),
+    ]
+  }
+
+  /** The messages that become ready. */
+  get released(): readonly LockedRow[] {
+    return this.#released.map(({ row }) => row)
+  }
+
+  /** `back`: what is set in messages that come back, and wait behind another. */
+  async finish(
+    tx: Tx,
+    memory: QueueMemory,
+    nowMs: number,
+    { blocked }: Pick<GivenPlaces, 'blocked'>,
+    back = '',
+  ): Promise<void> {
+    const superseded = this.#superseded.map(({ row }) => row)
+    await removeRows(tx, superseded, tx.tables.queueMessages)
+    if (superseded.length > 0) tx.afterCommit(memory.counting('messagesSuperseded', superseded.length))
+    for (const [head, rows] of byHead(this.#behind)) {
+      const place = `queue_id = ${head.id}, state = ${STATE.blocked}, sort_major = ${BEHIND.major}, sort_minor = ${BEHIND.minor}`
+      await updateRows(tx, `${place}, cycle_queue_id = 0, group_place = NULL, receipt = '${NO_RECEIPT}'${back}`, rows)
+    }
+    for (const [head, rows] of byHead(this.#released)) {
+      const later = rows.filter(({ visibleAtMs }) => visibleAtMs > nowMs)
+      await updateRows(tx, `state = ${STATE.delayed}, sort_major = visible_at_ms, sort_minor = 0`, later)
+      const waits = later.map(({ visibleAtMs }) => visibleAtMs - nowMs)
+      if (waits.length > 0)
+        await memory.reminders.remind(
+          tx,
+          head.id,
+          waits.reduce((a, b) => Math.min(a, b)),
+        )
+      await makeReady(
+        tx,
+        head,
+        rows.filter((row) => !later.includes(row)),
+        '',
+        memory,
+        blocked,
+      )
+    }
+    const changed = [...this.#changed].map(({ head, key, waiting, inFlight }) => {
+      const aheadId = waiting === null ? 0n : (inFlight?.id ?? 0n)
+      return { head, key, messageId: waiting?.id ?? inFlight?.id ?? 0n, aheadId }
+    })
+    await saveKeys(tx, changed)
+  }
+}
+
+function byHead(turned: readonly Turned[]): Map<QueueHead, LockedRow[]> {
+  const groups = groupedBy(turned, ({ head }) => head)
+  return new Map([...groups].map(([head, some]) => [head, some.map(({ row }) => row)]))
+}

@@ -1,0 +1,50 @@
+/** The messages that a transaction sends, and their rows. */
+import type { Parameter } from '../../../database/engine'
+import { CYCLED, isLimited, type QueueHead } from '../heads'
+import { BEHIND, blockedPlace, type MessageToSend, STATE, urgencyOf } from '../rows'
+import type { DedupCandidate } from './dedups'
+
+/** A message of the transaction: to be sent, or a duplicate of another message. */
+export interface OutgoingMessage extends DedupCandidate {
+  row: MessageToSend
+  start: number
+  /** Its group has no place for it. */
+  isBlocked: boolean
+  /** A message with its key is in flight. */
+  isBehind: boolean
+}
+
+export function outgoing(head: QueueHead, row: MessageToSend): OutgoingMessage {
+  return { head, row, id: 0n, first: null, sent: true, start: 0, isBlocked: false, isBehind: false }
+}
+
+/** A message that is not sent has the id of the one that it names. */
+export function nameFirst(message: OutgoingMessage): void {
+  if (message.first !== null) message.id = message.first.id
+}
+
+export const isReady = ({ row, isBlocked, isBehind }: OutgoingMessage) => row.delayMs === 0 && !isBlocked && !isBehind
+
+/** The limit under which it has a place of its group; null if it has none. */
+export function groupPlaceOf(sending: OutgoingMessage): number | null {
+  const { head, row } = sending
+  return isLimited(head) && row.messageGroup !== null && isReady(sending) ? head.groupLimitId : null
+}
+
+export function columnsOf(sending: OutgoingMessage, nowMs: number): Parameter[] {
+  const { head, row, start, isBlocked, isBehind } = sending
+  const dueMs = nowMs + row.delayMs
+  const isNext = isReady(sending)
+  const blocked = isBehind ? BEHIND : isBlocked ? blockedPlace(row.messageGroup as string) : null
+  return [
+    head.id,
+    blocked ? STATE.blocked : isNext ? STATE.ready : STATE.delayed,
+    blocked?.major ?? (isNext ? urgencyOf(row.priority) : dueMs),
+    blocked?.minor ?? start,
+    start,
+    isNext && head.cycled !== CYCLED.not ? head.id : 0,
+    dueMs,
+    nowMs,
+    row.priority,
+  ]
+}
