@@ -27,7 +27,31 @@ export function recentn1764300000000(prefix: string, name: string): new () => Mi
 }
 
 export function limitTables(types: Types): TableDefinition[] {
-  return [keyTable(types)]
+  return [keyTable(types), historyTable(types)]
+}
+
+/** How queues have been: rings of two lengths. */
+function historyTable({ clustered }: Types): TableDefinition {
+  return {
+    name: 'queue_history',
+    columns: {
+      step_seconds: 'integer NOT NULL',
+      slot: 'integer NOT NULL',
+      queue_id: 'bigint NOT NULL',
+      at_ms: 'bigint NOT NULL',
+      sent: 'bigint NOT NULL DEFAULT 0',
+      acked: 'bigint NOT NULL DEFAULT 0',
+      failed: 'bigint NOT NULL DEFAULT 0',
+      ready: 'bigint NULL',
+      in_flight: 'bigint NULL',
+      delayed_messages: 'bigint NULL',
+      blocked: 'bigint NULL',
+      died: 'bigint NULL',
+      oldest_age_seconds: 'bigint NULL',
+    },
+    primaryKey: ['step_seconds', 'slot', 'queue_id'],
+    suffix: clustered,
+  }
 }
 
 /** The keys of messages that wait or are in flight. */

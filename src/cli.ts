@@ -71,7 +71,7 @@ async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> 
 
 const SERVE_DETAILS = `
 Creates or upgrades the tables first. Prints one line to standard output when it is ready. Options override the
-environment: PORT, HOST, DATABASE_URL, RECENTN_TABLE_PREFIX, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
+environment: PORT, HOST, DATABASE_URL, RECENTN_TABLE_PREFIX, RECENTN_DEFAULT_CAPACITY, RECENTN_HISTORY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
 RECENTN_PASSWORD_COMMAND for a command that prints the database's password, run for each new connection,
 RECENTN_SHUTDOWN_SECONDS, RECENTN_DRAIN_SECONDS, RECENTN_MAX_QUEUES_PER_PREFIX and so for SCHEDULES, POLICIES and FEEDS,
 RECENTN_CORS_ORIGIN for a list of origins whose pages may read the answers; RECENTN_LOG_FORMAT (text, json),

@@ -7,6 +7,7 @@ import type {
   DeadFilter,
   Extended,
   ExtendOptions,
+  HistoryPeriod,
   Message,
   MessagePage,
   MessageRef,
@@ -17,6 +18,7 @@ import type {
   PeekOptions,
   PurgeOptions,
   Queue,
+  QueueHistory,
   QueueSettings,
   Queues,
   ReceiveOptions,
@@ -178,6 +180,11 @@ export class QueueCalls
   /** The errors that the queue's dead messages died of, and the dead letters in it. */
   errors(queue: string, options?: Pick<DeadFilter, 'from'> & CallOptions): Promise<DeadErrors> {
     return this.#transport.asked(operations.listErrors, { queue }, options)
+  }
+
+  /** Numbers of messages that were sent, acknowledged and waiting in the last hour or week. */
+  history(queue: string, options?: { period?: HistoryPeriod | undefined } & CallOptions): Promise<QueueHistory> {
+    return this.#transport.asked(operations.queueHistory, { queue }, options)
   }
 
   /** Sends dead messages, all or those that are chosen, back to the queue that they died in, with receive count 0. */

@@ -64,6 +64,7 @@ export interface Answers {
   WholeMessage: queues.WholeMessage
   MessagePage: queues.MessagePage
   DeadErrors: queues.DeadErrors
+  QueueHistory: queues.QueueHistory
   Overview: Overview
   Moved: { moved: number }
   Promoted: { promoted: number }

@@ -12,6 +12,7 @@ import { KeyPage } from './key-page'
 import { WithAccess } from './may'
 import { MemberPage } from './member-page'
 import { MessagePage } from './message-page'
+import { OutageBar } from './outage'
 import { OverviewPage } from './overview-page'
 import { PoliciesPage } from './policies-page'
 import { PolicyPage } from './policy-page'
@@ -112,6 +113,7 @@ function App() {
         </WithAccess>
       </main>
       <Toasts />
+      <OutageBar />
       <footer>
         <a href="docs">REST reference</a>
         <span>recentn {RECENTN_VERSION}</span>

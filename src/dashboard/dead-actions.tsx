@@ -36,11 +36,19 @@ interface DeadButtonsProps {
   chosen: DeadChosen
   /** The selection, as the names of the buttons say it. */
   what: string
+  ways?: readonly Way[]
   isDisabled?: boolean
   onDone(): void
 }
 
-export function DeadButtons({ queue, chosen, what, isDisabled = false, onDone }: DeadButtonsProps) {
+export function DeadButtons({
+  queue,
+  chosen,
+  what,
+  ways = ['Retry', 'Delete'],
+  isDisabled = false,
+  onDone,
+}: DeadButtonsProps) {
   const [asking, setAsking] = useState<Way | null>(null)
   const isWorking = useIsWorking(queue)
   const start = async (way: Way, count: number) => {
@@ -50,7 +58,7 @@ export function DeadButtons({ queue, chosen, what, isDisabled = false, onDone }:
   }
   return (
     <div class="buttons">
-      {(['Retry', 'Delete'] as const).map((way) => (
+      {ways.map((way) => (
         <AdminButton key={way} isDisabled={isDisabled || isWorking} onClick={() => setAsking(way)}>
           {way} {what}
           {' …'}

@@ -5,6 +5,7 @@ import type { PeekedMessage, QueueStatus, WholeMessage } from '../shared/queue-t
 import { Act } from './action'
 import { link } from './address'
 import { ask } from './api'
+import { DeadButtons } from './dead-actions'
 import { ReadOnlyNote } from './may'
 import { Ask, Badge, Fact, Loaded, LoadState, Name, NameLink, Num, PageHead, Table, TimeFacts } from './parts'
 import { usePolled } from './polled'
@@ -39,7 +40,9 @@ export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
     <>
       <PageHead over={<Over queue={queue} state={shown?.message.state ?? null} />} title={`Message ${id}`}>
         {shown !== null && !isGone && <State {...shown} />}
-        {shown !== null && !isGone && <Remove queue={queue} id={id} state={shown.message.state} />}
+        {shown !== null && !isGone && (
+          <Remove queue={queue} id={id} state={shown.message.state} isDead={shown.isDead} />
+        )}
       </PageHead>
       {isGone ? (
         <p class="problem" role="alert">
@@ -180,8 +183,8 @@ function RemoveQuestion({ queue, id, ...asking }: RemoveProps & { onYes(): void;
   )
 }
 
-/** Leads back to the list that the message was in. */
-function Remove({ queue, id, state }: RemoveProps & { state: string }) {
+/** Ends the message, or its death, and leads back to the list that the message was in. */
+function Remove({ queue, id, state, isDead }: RemoveProps & { state: string; isDead: boolean }) {
   const remove = async () => {
     await ask(operations.deleteMessage, { path: { queue, id } })
     return 'The message is removed.'
@@ -192,6 +195,7 @@ function Remove({ queue, id, state }: RemoveProps & { state: string }) {
   return (
     <div class="actions">
       <div class="buttons">
+        {isDead && <DeadButtons queue={queue} chosen={{ ids: [id] }} what="" ways={['Retry']} onDone={back} />}
         <Act label="Remove …" work={remove} onDone={back}>
           {(asking) => <RemoveQuestion queue={queue} id={id} {...asking} />}
         </Act>

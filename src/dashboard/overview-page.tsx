@@ -34,6 +34,11 @@ const TOLD: Readonly<Record<Trouble['kind'], Told>> = {
     page: 'queues',
     says: (one) => `${messages(one)} ready, the first for minutes: workers do not keep up.`,
   },
+  growing: {
+    title: 'Growing',
+    page: 'queues',
+    says: (one) => `${messages(one)} waiting, and more and more: workers do not keep up.`,
+  },
   paused: { title: 'Paused', page: 'queues', says: (one) => `${messages(one)} wait until the queue is resumed.` },
   held: {
     title: 'Held',

@@ -123,15 +123,10 @@ export function Loading() {
   return <p class="muted late">Loading …</p>
 }
 
-/** The note in place of data that is not there, and above data that could not be refreshed. */
+/** In place of data that is not there. Data that could not be refreshed stays, below the bar of the outage. */
 export function LoadState({ data, error }: { data: unknown; error: RecentnError | null }) {
-  if (error === null) return data === null ? <Loading /> : null
-  if (data === null) return <Problem error={error} />
-  return (
-    <p class="problem" role="alert">
-      {sentenceOf(error)} The data below is older; trying again.
-    </p>
-  )
+  if (data !== null) return null
+  return error === null ? <Loading /> : <Problem error={error} />
 }
 
 interface PagerProps {

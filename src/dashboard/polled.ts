@@ -5,6 +5,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'
 import { isAccessError, toError } from './api'
+import { noteAnswer, noteEnd, noteFailure } from './outage'
 import { session } from './session'
 
 const MAX_PAUSE_MS = 30_000
@@ -54,14 +55,20 @@ export function usePolled<T>(
   current.current = load
   const wake = useRef(() => {})
   useEffect(() => {
+    let isShown = address !== undefined && answers.has(address)
     const loop = new PollLoop(
       async (signal) => {
         const data = await current.current(signal)
         if (address !== undefined) remember(address, data)
+        isShown = true
+        noteAnswer(loop)
         setState({ data, error: null, address })
       },
-      (error) =>
-        setState(({ data }) => ({ data: isAccessError(error) || error.status === 404 ? null : data, error, address })),
+      (error) => {
+        const isOver = isAccessError(error) || error.status === 404
+        if (isShown && !isOver) noteFailure(loop, { error, again: () => loop.now() })
+        setState(({ data }) => ({ data: isOver ? null : data, error, address }))
+      },
       ms,
     )
     wake.current = () => loop.now()
@@ -72,6 +79,7 @@ export function usePolled<T>(
     return () => {
       off()
       loop.end()
+      noteEnd(loop)
     }
     // The key represents what `load` closes over.
   }, [key, ms])

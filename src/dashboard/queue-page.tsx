@@ -8,10 +8,9 @@ import { DeadMessages } from './dead-messages'
 import { Badge, Fact, LoadState, Name, Num, PageHead } from './parts'
 import { usePolled } from './polled'
 import { QueueActions } from './queue-actions'
-import { QueueChart } from './queue-chart'
+import { QueueFigures } from './queue-history'
 import { type MessageState, QueueMessages } from './queue-messages'
-import { record, samplesOf } from './samples'
-import { duration, exactDuration } from './time'
+import { exactDuration } from './time'
 
 const EVERY_MS = 3000
 /** The queues whose dead letters come here are searched among this many. */
@@ -31,11 +30,7 @@ const TABS: Readonly<Record<MessageState, readonly [string, keyof QueueStatus['c
 
 const STATES = Object.keys(TABS) as MessageState[]
 
-async function load(name: string, signal: AbortSignal): Promise<QueueStatus> {
-  const queue = await ask(operations.getQueue, { path: { queue: name } }, signal)
-  record([queue])
-  return queue
-}
+const load = (queue: string, signal: AbortSignal) => ask(operations.getQueue, { path: { queue } }, signal)
 
 /** The queues whose dead letters come here. */
 async function sources(name: string, signal: AbortSignal): Promise<string[]> {
@@ -66,10 +61,8 @@ export function QueuePage({ queue: name, state, error: kind, from: diedIn, after
       <LoadState data={queue} error={error} />
       {queue !== null && (
         <>
-          <div class="beside">
-            <QueueChart samples={samplesOf(name)} />
-            <Attributes queue={queue} from={from} />
-          </div>
+          <QueueFigures queue={queue} />
+          <Attributes queue={queue} from={from} />
           <DeadLetters queue={queue} onDone={refresh} />
           <Tabs queue={queue} shown={shown} />
           {isDeadShown(queue, shown) ? (
@@ -136,8 +129,7 @@ function Attributes({ queue, from }: { queue: QueueStatus; from: readonly string
   const retention = retentionSeconds === null ? 'for ever' : `for ${exactDuration(retentionSeconds)}`
   return (
     <section class="panel" aria-label="Attributes">
-      <dl class="facts column">
-        <Fact term="Oldest">{queue.oldestAgeSeconds === null ? 'none' : duration(queue.oldestAgeSeconds)}</Fact>
+      <dl class="facts">
         <Fact term="Visibility timeout">{exactDuration(queue.visibilityTimeoutSeconds)}</Fact>
         <Fact term="Receives">
           {maxReceives === null ? (

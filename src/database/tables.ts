@@ -20,6 +20,7 @@ const TABLES = {
   queueKeys: 'queue_keys',
   queueCursors: 'queue_cursors',
   queueDrops: 'queue_drops',
+  queueHistory: 'queue_history',
   schedules: 'schedules',
   feeds: 'feeds',
   feedEntries: 'feed_entries',

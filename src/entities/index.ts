@@ -3,6 +3,7 @@ import { Feed, FeedConsumer, FeedDrop, Sequence } from './feed'
 import { FeedEntry, FeedTombstone } from './feed-entry'
 import { Poll, PollClaim } from './poll'
 import { QueueDrop, WorkQueue } from './queue'
+import { QueueHistorySlot } from './queue-history'
 import { QueueArchive, QueueMessage } from './queue-message'
 import { QueueCursor, QueueDedup, QueueFlow, QueueKey, QueueMessageGroup } from './queue-places'
 import { QueueSchedule } from './queue-schedule'
@@ -19,6 +20,7 @@ export * from './feed'
 export * from './feed-entry'
 export * from './poll'
 export * from './queue'
+export * from './queue-history'
 export * from './queue-message'
 export * from './queue-places'
 export * from './queue-schedule'
@@ -39,6 +41,7 @@ export const entities = [
   QueueDedup,
   QueueDrop,
   QueueFlow,
+  QueueHistorySlot,
   QueueKey,
   QueueMessage,
   QueueMessageGroup,

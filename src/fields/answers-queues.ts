@@ -5,6 +5,7 @@ import type {
   DeadErrors,
   Extended,
   FailedReceipt,
+  HistoryPoint,
   Message,
   MessageCounts,
   MessageFailure,
@@ -12,6 +13,7 @@ import type {
   Nacked,
   PeekedMessage,
   Queue,
+  QueueHistory,
   QueuePage,
   QueueStatus,
   Sent,
@@ -22,6 +24,7 @@ import {
   answer,
   anyJson,
   count,
+  difference,
   id,
   list,
   type NamedComponent,
@@ -73,6 +76,11 @@ export const QUEUE_STATUS: AnswerOf<QueueStatus> = answer('QueueStatus', {
     0,
     'How many of the messages that died in this queue are dead now, here and in dead-letter queues, of which each is counted up to 10,000 messages.',
   ),
+  growthPerMinute: orNull(
+    difference(),
+    'How many more messages are ready or blocked each minute, over the last 5 minutes or so; negative if fewer. Null without ' +
+      'a history of that length.',
+  ),
 })
 const deadError: AnswerOf<DeadError> = answer('', {
   error: text(
@@ -90,6 +98,26 @@ export const DEAD_ERRORS: AnswerOf<DeadErrors> = answer('DeadErrors', {
     'How many dead messages were counted: up to 10,000 of each state, those that come last in the order of receives.',
   ),
   more: truth(false, 'Whether there are dead messages that were not counted.'),
+})
+const gauge = (example: number) => orNull(count(example))
+const historyPoint: AnswerOf<HistoryPoint> = answer('', {
+  endsAt: time('2026-11-21T11:00:00.000Z'),
+  sent: count(30, 'Messages that were sent in the step that ends here.'),
+  acked: count(28),
+  failed: count(2, 'Messages that were nacked, or not settled before their visibility timeout ended.'),
+  ready: orNull(
+    count(12),
+    'At that time, or the greatest number of a step of 10 minutes; null if messages were not counted.',
+  ),
+  inFlight: gauge(3),
+  delayed: gauge(1),
+  blocked: gauge(0),
+  died: gauge(0),
+  oldestAgeSeconds: gauge(4),
+})
+export const QUEUE_HISTORY: AnswerOf<QueueHistory> = answer('QueueHistory', {
+  stepSeconds: count(15),
+  points: list(historyPoint, [historyPoint.example], 'The oldest first. Steps in which no process wrote are missing.'),
 })
 const deadLetters = { queue: 'mail-dead', deadLetterQueue: null, isDeadLetterQueue: true, oldestAgeSeconds: null }
 export const QUEUE_PAGE: AnswerOf<QueuePage> = answer('QueuePage', {

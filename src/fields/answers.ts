@@ -134,6 +134,8 @@ export const total = kind<bigint>(ref('TotalAppended'), quoted)
 export const cursor = kind<bigint>(ref('Cursor'), quoted)
 export const time = kind<Date>(ref('Time'), (name, bind) => `"\${${bind(timeText)}(${name})}"`)
 export const count = kind<number>({ type: 'integer', minimum: 0 }, bare)
+/** It may be negative. */
+export const difference = kind<number>({ type: 'integer' }, bare)
 export const truth = kind<boolean>({ type: 'boolean' }, bare)
 export const text = kind<string>({ type: 'string' }, stringified)
 export const name = kind<string>(ref('Name'), stringified)

@@ -35,6 +35,7 @@ export const storeOptions = {
   sweep: aBoolean,
   publish: aBoolean,
   tick: aBoolean,
+  history: aBoolean,
   feeds: anObject,
   join: oneOf(['ambient']),
   connectionTimeoutSeconds: fraction(0.001, 600),

@@ -25,6 +25,7 @@ export const MAX_DELAY_SECONDS = 315_360_000
 export const DEFAULT_MAX_RECEIVES = 5
 export const MAX_ERROR_CHARACTERS = 1000
 
+export const HISTORY_PERIODS = ['hour', 'week'] as const
 export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'blocked', 'dead', 'archived'] as const
 export const ON_DELETE = oneOf(['remove', 'archive'])
 
@@ -199,6 +200,7 @@ export const ALIKE =
   'Only messages whose `lastError` is like this one, numbers and ids aside. Empty: those without an error.'
 const deadFilter = { error: optional(ERROR), from: optional(NAME) }
 export const ERRORS_RULES = rulesOf({ from: optional(NAME) })
+export const HISTORY_RULES = rulesOf({ period: optional(oneOf(HISTORY_PERIODS)) })
 export const peekOptions = {
   ...page,
   ...deadFilter,

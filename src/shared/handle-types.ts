@@ -92,6 +92,8 @@ export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []
   purge(options?: Queue.PurgeOptions & Also<Call>): Promise<{ deleted: number }>
   /** The errors that the queue's dead messages died of, and the dead letters in it. */
   errors(options?: Pick<Queue.DeadFilter, 'from'> & Also<Call>): Promise<Queue.DeadErrors>
+  /** Numbers of messages that were sent, acknowledged and waiting in the last hour or week. */
+  history(options?: { period?: Queue.HistoryPeriod | undefined } & Also<Call>): Promise<Queue.QueueHistory>
 }
 
 /** An item for a group whose payloads are of one type: the payload can be left out only where it may be undefined or null. */

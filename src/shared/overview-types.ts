@@ -4,6 +4,7 @@
  * - `dead`: messages that died in a queue, and are dead there or in a dead-letter queue
  * - `unreceived`: messages are ready in a queue for a minute or longer, and none is in flight
  * - `late`: messages are ready for five minutes or longer, in a queue from which messages are received
+ * - `growing`: more messages wait in a queue than ten minutes ago, and more and more since
  * - `paused`: messages are in a queue that is paused
  * - `held`: messages are in flight for ten minutes or longer, or their claims ended a minute ago and they did not come back
  * - `blocked`: messages wait for others of their message group, the oldest for five minutes or longer
@@ -21,6 +22,7 @@ export type TroubleKind =
   | 'paused'
   | 'behind'
   | 'late'
+  | 'growing'
 
 export interface Trouble {
   kind: TroubleKind

@@ -42,6 +42,36 @@ export interface QueueStatus extends Queue {
    * to 10,000 messages. As old as the counts.
    */
   died: number
+  /**
+   * How many more messages are ready or blocked each minute, over the last 5 minutes or so; negative if fewer. Null without
+   * a history of that length.
+   */
+  growthPerMinute: number | null
+}
+
+/** An hour in steps of 15 seconds, or a week in steps of 10 minutes. */
+export type HistoryPeriod = 'hour' | 'week'
+
+export interface HistoryPoint {
+  endsAt: Date
+  /** In the step that ends here: messages that were sent, acknowledged, and nacked or not settled in time. */
+  sent: number
+  acked: number
+  failed: number
+  /** At that time, or the greatest of a step of 10 minutes; null if the messages were not counted. */
+  ready: number | null
+  inFlight: number | null
+  delayed: number | null
+  blocked: number | null
+  /** Dead messages that died in the queue, as `died` of its status. */
+  died: number | null
+  oldestAgeSeconds: number | null
+}
+
+export interface QueueHistory {
+  stepSeconds: number
+  /** The oldest first. Steps in which no process wrote the history are missing. */
+  points: HistoryPoint[]
 }
 
 export interface QueuePage {

@@ -23,7 +23,7 @@ import type {
   Sent,
   WholeMessage,
 } from './message-types'
-import type { Queue, QueuePage, QueueSettings, QueueStatus } from './queue-settings-types'
+import type { HistoryPeriod, Queue, QueueHistory, QueuePage, QueueSettings, QueueStatus } from './queue-settings-types'
 import type { As, DryRun, Form, IfTag, ListOptions } from './types'
 
 export type * from './message-types'
@@ -106,4 +106,6 @@ export interface Queues {
   purge(queue: string, options?: PurgeOptions): Promise<{ deleted: number }>
   /** The errors that the queue's dead messages died of, and the dead letters in it. Throws `queue_not_found`. */
   errors(queue: string, options?: Pick<DeadFilter, 'from'>): Promise<DeadErrors>
+  /** Numbers of messages that were sent, acknowledged and waiting in the last hour or week. Throws `queue_not_found`. */
+  history(queue: string, options?: { period?: HistoryPeriod | undefined }): Promise<QueueHistory>
 }

@@ -5,6 +5,7 @@ export type BackgroundWork =
   | 'move-appends'
   | 'move-sends'
   | 'publish'
+  | 'record-history'
   | 'schedule'
   | 'sweep-groups'
   | 'sweep-queues'
@@ -43,6 +44,11 @@ export interface StoreOptions {
   publish?: boolean | undefined
   /** Send what schedules have due in the background. Default: true. */
   tick?: boolean | undefined
+  /**
+   * Keep the history of queues: every 15 seconds one of the processes counts the messages of all queues, and each adds what it
+   * has sent and settled. Default: as `sweep`.
+   */
+  history?: boolean | undefined
   feeds?:
     | {
         /** How long the tombstones of deleted entries are kept for consumers to see, at least 1. Default: 604,800 (7 days). */

@@ -28,6 +28,8 @@ export function reporter({ onBackgroundError = warn }: StoreOptions, database: {
   }
 }
 
+export const keepsHistory = ({ history, sweep }: StoreOptions): boolean => history ?? sweep !== false
+
 function warn(error: unknown, work: BackgroundWork): void {
   process.emitWarning(`recentn failed in the background (${work}): ${safeText(error)}`, { code: 'RECENTN_BACKGROUND' })
 }

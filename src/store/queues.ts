@@ -10,6 +10,8 @@ import type { SharedPoll } from '../kit/shared-poll'
 import { isYes, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { checkedHandles } from '../repositories/queues/check'
 import { RECEIVES } from '../repositories/queues/claim/claim'
+import { recordHistory, recordRest } from '../repositories/queues/history/record'
+import { QueueTraffic } from '../repositories/queues/history/traffic'
 import type { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { SENDS } from '../repositories/queues/send/send'
@@ -41,6 +43,8 @@ export interface QueuesOptions {
   counts?: WorkCounts
   /** Whether what schedules have due is sent in the background. */
   tick: boolean
+  /** Whether the history of queues is written. */
+  history: boolean
   onError: (error: unknown, work: BackgroundWork) => void
   /** For what other processes do. */
   sharedPoll: SharedPoll<PollQuestion, PollAnswer>
@@ -55,6 +59,7 @@ const LOOK_MS = 250
 
 export function openQueues(session: Session, memory: QueueMemory, options: QueuesOptions) {
   const { atOnce, counts = new WorkCounts(), guard } = options
+  if (options.history) memory.traffic = new QueueTraffic()
   const shared = { guard, onOverload: () => counts.overloaded++ }
   const settles = { atOnce, maxPendingSize: MAX_PENDING_RECEIPTS }
   const runner = new SharedRunner({ ...shared, session, memory, marks })
@@ -90,6 +95,8 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     tick: async () => {
       if (options.tick) await scheduler.tick()
     },
+    /** One round of writing the history. */
+    record: () => recordHistory(session, memory),
     due: memory.reminders,
     waits,
     activity: () => ({ receivesWaiting: waits.size, workers: workers.size }),
@@ -98,6 +105,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     close: async () => {
       await Promise.all([workers.stop(), scheduler.stop()])
       await Promise.all([waits.close(), runner.close()])
+      await recordRest(session, memory).catch(() => {})
     },
   }
 }

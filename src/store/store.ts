@@ -38,10 +38,10 @@ import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
 import { KnownKeys } from './keys'
 import type { StoreOptions } from './option-types'
-import { type Report, reporter } from './options'
+import { keepsHistory, type Report, reporter } from './options'
 import { Polls } from './polls'
 import { type OpenQueues, openQueues, queueHandleOn } from './queues'
-import { startSweepers } from './sweeping/sweepers'
+import { startLoops } from './sweeping/sweepers'
 import { Transactions } from './transactions'
 import type { Store, Transaction } from './types'
 import { WorkCounts } from './work-counts'
@@ -115,8 +115,7 @@ export class BoundStore implements InnerStore {
     this.feeds = this.#transactions.on('feeds', feeds.feeds)
     this.sequences = this.#transactions.on('sequences', new SequenceRepository(database))
     this.keys = new KnownKeys(new KeyRepository(database))
-    this.#sweepers =
-      options.sweep === false ? [] : startSweepers(this.opened, this.#sharedPoll, this.#work, this.#report)
+    this.#sweepers = startLoops(options, this.opened, this.#sharedPoll, this.#work, this.#report)
   }
 
   #open(): BoundStore['opened'] {
@@ -137,6 +136,7 @@ export class BoundStore implements InnerStore {
         sharedPoll: this.#sharedPoll,
         atOnce: oneConnection ? 1 : 2,
         tick: tick !== false,
+        history: keepsHistory(this.#options),
         onError: this.#report,
       }),
       feeds: openFeeds(database, this.#feedMemory, {
@@ -211,7 +211,7 @@ export class BoundStore implements InnerStore {
     refuse(faultsOf(options, OVERVIEW_RULES))
     const { database } = this.#base
     database.requireOutside()
-    const read = (reader: Reader) => readTroubles(reader, (shared) => this.#queueMemory.totals.letters(shared))
+    const read = (reader: Reader) => readTroubles(reader, this.#queueMemory.totals)
     return overviewOf(await this.#troubles.get(() => database.read(read)), options.prefix ?? '')
   }
 

@@ -56,32 +56,75 @@ test('the list has counts, the age of the oldest, and says what is paused', asyn
   await page.getByRole('row', { name: /l-paused paused/ }).waitFor()
 })
 
-test('a chart is drawn of what was seen, and outlives a reload', async () => {
+/** A history such as the server answers, with this many waiting: an hour that has just ended. */
+async function withHistory(page: Page, queue: string, waiting: (n: number) => number): Promise<void> {
+  await page.route(`**/v1/queues/${queue}/history*`, async (route) => {
+    const response = await route.fetch()
+    const end = Math.floor(Date.now() / 15_000) * 15_000
+    const none = { sent: 30, acked: 15, failed: 0, inFlight: 0, delayed: 0, blocked: 0, died: 0, oldestAgeSeconds: 1 }
+    const points = Array.from({ length: 240 }, (_, n) => ({
+      ...{ ...none, ready: waiting(n), endsAt: new Date(end - (239 - n) * 15_000).toISOString() },
+    }))
+    await route.fulfill({ response, json: { stepSeconds: 15, points } })
+  })
+}
+
+test('the server keeps the history, and a reload loses nothing', async () => {
   await server.call('PUT', 'queues/c-1', {})
-  await send('c-1', 1)
-  // This test reads the canvas, not the page.
-  const page = await openPage(`${server.url}/#/queues/c-1`, { said: /willReadFrequently/ })
-  const label = () => page.getByRole('img').getAttribute('aria-label')
-  await eventually('the chart shows 1', async () => /Now 1 ready/.test((await label()) ?? ''))
-  for (let i = 0; i < 20; i++) await send('c-1', i)
-  await eventually('the chart shows 1 to 21', async () => /between 1 and 21\. Now 21/.test((await label()) ?? ''))
-  await eventually('the line is drawn', async () => (await colouredPixels(page)) > 300)
+  await server.call('POST', 'queues/c-1/messages', { messages: Array.from({ length: 21 }, (_, n) => ({ body: n })) })
+  const page = await openPage(`${server.url}/#/queues/c-1`)
+  await page.getByLabel('Figures').getByText('21').first().waitFor()
+  const label = () => page.getByRole('img').getAttribute('aria-label', { timeout: 60_000 })
+  expect(await label()).toBe('Chart: between 21 and 21 waiting. Last: 21 waiting, 0 in flight, 0 dead.')
+  await page.getByText('Sent a minute').waitFor()
   await page.reload()
-  await eventually('the chart knows it still', async () => /between 1 and 21/.test((await label()) ?? ''))
+  expect(await label()).toMatch(/21 waiting/)
+  expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([])
+}, 120_000)
+
+test('a chart is drawn, in the colours of either scheme, and says how fast it is', async () => {
+  await server.call('PUT', 'queues/c-2', {})
+  await send('c-2', 1)
+  // This test reads the canvas, not the page.
+  const page = await openPage(server.url, { said: /willReadFrequently/ })
+  await withHistory(page, 'c-2', (n) => n)
+  await page.goto(`${server.url}/#/queues/c-2`)
+  const label = () => page.getByRole('img').getAttribute('aria-label')
+  await eventually('the chart shows 0 to 239', async () => /between 0 and 239/.test((await label()) ?? ''))
+  await eventually('the line is drawn', async () => (await colouredPixels(page)) > 300)
   await page.emulateMedia({ colorScheme: 'dark' })
   await eventually('it is drawn in the other colours', async () => (await colouredPixels(page)) > 300)
-  expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual(['recentn.samples'])
+  expect(await page.getByLabel('Figures').textContent()).toMatch(/Sent a minute120Done a minute60Failed a minute0/)
+  await page.getByRole('button', { name: 'Last week' }).click()
+  await page.getByRole('button', { name: 'Last week', pressed: true }).waitFor()
+})
+
+test('a queue says how it grows, and when it will be empty', async () => {
+  for (const queue of ['g-up', 'g-down']) {
+    await server.call('PUT', `queues/${queue}`, {})
+    await server.call('POST', `queues/${queue}/messages`, { messages: Array.from({ length: 24 }, () => ({ body: 1 })) })
+  }
+  const page = await openPage(server.url)
+  for (const [queue, growthPerMinute] of [
+    ['g-up', 150],
+    ['g-down', -2],
+  ] as const) {
+    await page.route(`**/v1/queues/${queue}`, async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), growthPerMinute } })
+    })
+  }
+  await page.goto(`${server.url}/#/queues/g-up`)
+  await page.getByText('+150 a minute').waitFor()
+  await page.goto(`${server.url}/#/queues/g-down`)
+  await page.getByText('empty in 12 min').waitFor()
 })
 
 test('the axis has whole numbers, of millions too', async () => {
   await server.call('PUT', 'queues/c-big', {})
   await send('c-big', 1)
   const page = await openPage(server.url)
-  await page.route('**/v1/queues/c-big', async (route) => {
-    const answer = await route.fetch()
-    const status = await answer.json()
-    await route.fulfill({ response: answer, json: { ...status, counts: { ...status.counts, ready: 12_345_678 } } })
-  })
+  await withHistory(page, 'c-big', () => 12_345_678)
   await page.goto(`${server.url}/#/queues/c-big`)
   await page.locator('.u-over').waitFor()
   // "12,000,000" is wider than 60 pixels.
@@ -130,10 +173,7 @@ describe('dead letters', () => {
     await page.getByText('dead-letter queue', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'Dead letters 2' }).waitFor()
     await page.getByRole('row', { name: /visibility timeout ran out after 1 receive\. from e-mail/ }).waitFor()
-    await eventually('the chart shows them', async () => {
-      const label = await page.getByRole('img').getAttribute('aria-label')
-      return /Now 0 ready, 0 in flight, 2 dead/.test(label ?? '')
-    })
+    expect(await page.getByLabel('Figures').textContent()).toMatch(/Waiting0.*Dead2$/)
 
     await page.setViewportSize(PHONE)
     const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)

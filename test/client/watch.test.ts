@@ -165,7 +165,7 @@ test('notices that nothing comes any more', async () => {
   flaky.will('pass')
   const silent = watching(group, { idleSeconds: 0.04 })
   await eventually('it is reported', () => silent.errors.length > 0)
-  expect(silent.errors[0]?.message).toContain('not even a heartbeat')
+  expect(silent.errors[0]?.message).toContain('nothing has come for')
 })
 
 test('ends, and throws what will not pass', async () => {

@@ -52,18 +52,6 @@ test('a refusal that only repeats its status is about:blank, with the phrase of 
   await expect(refused).rejects.toMatchObject({ code: 'unexpected_answer', status: 413, message: large.json.detail })
 })
 
-test('the page of the routes has each code that a server answers, with its status', () => {
-  const rows = readFileSync(join(ROOT, 'docs/http.md'), 'utf8')
-    .split('\n')
-    .filter((line) => /^\| \d{3}/.test(line))
-  // The client makes the two others by itself.
-  const answered = CODES.filter((code) => !['unreachable', 'unexpected_answer'].includes(code))
-  for (const code of answered) {
-    const lines = rows.filter((row) => row.includes(`\`${code}\``)).join('')
-    expect([code, lines]).toEqual([code, expect.stringContaining(String(ERRORS[code].status))])
-  }
-})
-
 test('below a mounted router too, without asking who may see it', async () => {
   const refusing = await mounted(await memoryStore(), { access: () => false })
   expect(await entryOf(refusing.url, '/activity/v1/groups')).toEqual([200, true])

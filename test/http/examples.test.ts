@@ -5,6 +5,7 @@
  */
 import { createApp } from '../../src/http/process/app'
 import type { Store } from '../../src/store/types'
+import { recorded } from '../contract/queues/recorded'
 import { type Answer, type Client, clientOf, memoryStore, send, serving } from './support/client'
 import { document, schemaFault } from './support/documented'
 
@@ -36,14 +37,13 @@ const larger = async (store: Store) => {
 }
 const ranked = (store: Store) =>
   lastItem(store, { score: 110 }).then(() => store.groups.put('article:42', { mode: 'top' }))
-const policy = (store: Store) => store.policies.put('article:', { capacity: 50, mode: 'distinct' }).then(() => {})
-const deadLetters = async (store: Store) => {
-  await store.queues.put('mail-dead')
-}
+const policy = async (store: Store) => void (await store.policies.put('article:', { capacity: 50, mode: 'distinct' }))
+const deadLetters = async (store: Store) => void (await store.queues.put('mail-dead'))
 const queue = async (store: Store) => {
   await deadLetters(store)
   await store.queues.put('mail', { visibilityTimeoutSeconds: 60, maxReceives: 5, deadLetterQueue: 'mail-dead' })
 }
+const history = async (store: Store) => void (await message(store).then(() => recorded(store)))
 const schedule = async (store: Store) => {
   await queue(store)
   const definition = { queue: 'mail', cron: '30 2 * * *', timeZone: 'Europe/Berlin', body: { report: 'daily' } }
@@ -118,7 +118,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   putQueue: { 201: given(deadLetters), 200: given(queue) },
   updateQueue: { 200: given(queue) },
   ...{ pauseQueue: { 200: given(queue) }, resumeQueue: { 200: given(queue) } },
-  deleteQueue: { 204: given(queue) },
+  ...{ deleteQueue: { 204: given(queue) }, queueHistory: { 200: given(history) } },
   listSchedules: { 200: { ...given(schedule), without: ['after'] } },
   ...{ getSchedule: { 200: given(schedule) }, deleteSchedule: { 204: given(schedule) } },
   putSchedule: { 201: given(queue), 200: given(schedule) },

@@ -55,7 +55,7 @@ describe('every fault is named at once', () => {
       { parameter: 'x', detail },
       { pointer: '/value', detail: 'is not a known field' },
       { pointer: '/entries/1/key', detail: 'is required' },
-      { pointer: '/entries/2/version', detail: 'is not a known field' },
+      { pointer: '/entries/2/version', detail: 'is not a known field; did you mean ifVersion?' },
       { pointer: '/entries/2/key', detail: 'must not be empty' },
       { pointer: '/entries/2/value', detail: expect.stringContaining('lone surrogate') },
       ...faultsAt('is required', '/entries/3/key', '/entries/3/value'),

@@ -74,6 +74,7 @@ describe('the OpenAPI document', () => {
       'GET /v1/queues',
       'GET /v1/queues/{queue}',
       'GET /v1/queues/{queue}/errors',
+      'GET /v1/queues/{queue}/history',
       'GET /v1/queues/{queue}/messages',
       'GET /v1/queues/{queue}/messages/{id}',
       'GET /v1/schedules',

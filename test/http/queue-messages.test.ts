@@ -137,6 +137,7 @@ describe('GET …/messages', () => {
       sentAt: TIME,
       visibleAt: TIME,
       messageGroup: null,
+      key: null,
       priority: 0,
       attributes: {},
     }

@@ -52,7 +52,7 @@ describe('/v1/queues/{queue}', () => {
     ])
     expect(created.headers.location).toBe(pathOf(queue))
     const got = await server.get(pathOf(queue))
-    const status = { isDeadLetterQueue: false, counts: NONE, oldestAgeSeconds: null, died: 0 }
+    const status = { isDeadLetterQueue: false, counts: NONE, oldestAgeSeconds: null, died: 0, growthPerMinute: null }
     expect([got.status, got.json]).toEqual([200, { ...created.json, ...status }])
 
     const defaults = {

@@ -85,6 +85,7 @@ const ofQueues = components(
   ...[queueDto.QueueSettingsDto, queueDto.QueueChangesDto, queue.QUEUE, queue.QUEUE_STATUS, queueDto.NoFieldsDto],
   ...[queue.QUEUE_PAGE, queueDto.RedriveDto, queueDto.PromoteDto, queueDto.PurgeDto, queue.MOVED, queue.PROMOTED],
   queue.DEAD_ERRORS,
+  queue.QUEUE_HISTORY,
   ...[queueDto.NewMessageDto, queueDto.MessagesDto],
 )
 const ofMessages = components(

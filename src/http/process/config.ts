@@ -20,6 +20,8 @@ export interface Config {
   readonly corsOrigins: readonly string[]
   /** Undefined is the store's default. */
   readonly defaultCapacity: number | undefined
+  /** Writes the history of queues. */
+  readonly history: boolean
   readonly shutdownSeconds: number
   readonly bodyLimitBytes: number
   /** Maximum numbers of names that begin with the prefix that a key is confined to. */
@@ -52,8 +54,7 @@ export function readConfig(environment: Environment): Config {
   }
   const word = <T extends string>(name: string, words: readonly T[], byDefault: T): T => {
     const text = get(name) ?? byDefault
-    if (!(words as readonly string[]).includes(text))
-      faults.push({ parameter: name, detail: `must be ${words.join(' or ')}` })
+    add(name, (words as readonly string[]).includes(text) ? null : `must be ${words.join(' or ')}`)
     return text as T
   }
   const perPrefix = (kind: string) => integer(`RECENTN_MAX_${kind}_PER_PREFIX`, 1, 1_000_000, 1000)
@@ -66,6 +67,7 @@ export function readConfig(environment: Environment): Config {
     allowAnonymous: integer('RECENTN_ALLOW_ANONYMOUS', 0, 1, 0) === 1,
     corsOrigins: origins(get('RECENTN_CORS_ORIGIN'), faults),
     defaultCapacity: integer('RECENTN_DEFAULT_CAPACITY', 1, MAX_CAPACITY, undefined),
+    history: integer('RECENTN_HISTORY', 0, 1, 1) === 1,
     shutdownSeconds: integer('RECENTN_SHUTDOWN_SECONDS', 0, 86_400, 10),
     bodyLimitBytes: integer('RECENTN_BODY_LIMIT_BYTES', 1, 1024 ** 3, 1024 ** 2),
     maxPerPrefix: Object.freeze({

@@ -47,14 +47,14 @@ class CannotStart extends Error {}
 
 /** Opens the store and waits for a database server that is not up yet; null if a signal stops the process before. */
 async function openPatiently(config: Config, stopping: AbortSignal, log: Log): Promise<Store | null> {
-  const { databaseUrl: url, password, tablePrefix, defaultCapacity, poolSize } = config
+  const { databaseUrl: url, password, tablePrefix, defaultCapacity, poolSize, history } = config
   const onBackgroundError: StoreOptions['onBackgroundError'] = (error, work) =>
     log.error(`failed in the background (${work})`, error, { work })
   const isServer = !url.startsWith('sqlite:')
   const until = performance.now() + PATIENCE_MS
   for (let isLogged = false; !stopping.aborted; ) {
     try {
-      return await openStore({ url, password, tablePrefix, defaultCapacity, poolSize, onBackgroundError })
+      return await openStore({ url, password, tablePrefix, defaultCapacity, poolSize, history, onBackgroundError })
     } catch (error) {
       const away = error instanceof RecentnError && error.code === 'database_unavailable'
       if (!away || !isServer || performance.now() + PAUSE_MS > until) throw foreseen(error)

@@ -1,8 +1,9 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state and their errors, redriving and purging them. */
 import { DELETED } from '../../fields/answers-groups'
-import { DEAD_ERRORS, MOVED, PROMOTED, QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
+import { DEAD_ERRORS, MOVED, PROMOTED, QUEUE_HISTORY, QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
+import { HISTORY_PERIODS } from '../../fields/queues'
 import { PromoteDto, PurgeDto, RedriveDto } from '../dto/queues'
-import { nameParameter, optional } from '../input/parameters'
+import { nameParameter, optional, wordParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { found, type Route, route, settingsAnswer } from '../route'
 import { named, pathName } from '../subjects'
@@ -66,6 +67,25 @@ const errors = route({
   handle: async (store, { path: { queue }, query }) => DEAD_ERRORS.json(await store.queues.errors(queue, query)),
 })
 
+const history = route({
+  ...onQueue,
+  method: 'get',
+  path: `${onQueue.path}/history`,
+  scope: 'read',
+  queryParameters: {
+    period: wordParameter(
+      'The last hour in steps of 15 seconds, or the last week in steps of 10 minutes.',
+      HISTORY_PERIODS,
+    ),
+  },
+  id: 'queueHistory',
+  summary: 'Read how many messages were sent, acknowledged and waiting in the last hour or week',
+  description: 'Each process adds its numbers every 15 seconds; one that is killed loses its last numbers.',
+  outcomes: { 200: { description: 'The history.', shape: QUEUE_HISTORY } },
+  refusals: ['queue_not_found'],
+  handle: async (store, { path: { queue }, query }) => QUEUE_HISTORY.json(await store.queues.history(queue, query)),
+})
+
 const redrive = route({
   ...onQueue,
   method: 'post',
@@ -114,4 +134,4 @@ const purge = route({
   handle: async (store, { path: { queue }, body }) => DELETED.json(await store.queues.purge(queue, body)),
 })
 
-export const queueRoutes: readonly Route[] = [list, get, errors, redrive, promote, purge]
+export const queueRoutes: readonly Route[] = [list, get, errors, history, redrive, promote, purge]

@@ -2,7 +2,7 @@
 import type { Reader } from '../../database/engine'
 import { OVERVIEW, TROUBLE, TROUBLES } from '../../fields/answers-overview'
 import type { Overview, Trouble } from '../../shared/overview-types'
-import type { Letters } from '../queues/dead/deaths'
+import type { KnownTotals } from '../queues/known-totals'
 import { feedTroubles } from './feed-troubles'
 import { type FoundTrouble, queueTroubles, scheduleTroubles } from './queue-troubles'
 
@@ -11,12 +11,12 @@ const MAX_TROUBLES = 500
 /** All of it, the worst first. */
 export async function readTroubles(
   reader: Reader,
-  letters: (reader: Reader) => Promise<readonly Letters[]>,
+  totals: KnownTotals,
 ): Promise<{ troubles: Trouble[]; lookedAt: Date }> {
   const [clock] = await reader.rows(`SELECT ${reader.now} AS now_ms FROM ${reader.tables.schema}`)
   const nowMs = Number(clock?.now_ms)
   const found = [
-    ...(await queueTroubles(reader, nowMs, await letters(reader))),
+    ...(await queueTroubles(reader, nowMs, await totals.letters(reader), await totals.growth(reader))),
     ...(await scheduleTroubles(reader, nowMs)),
     ...(await feedTroubles(reader, nowMs)),
   ]

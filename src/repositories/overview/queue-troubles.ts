@@ -3,6 +3,7 @@ import { placeholders, type Reader, type Row } from '../../database/engine'
 import type { Trouble, TroubleKind } from '../../shared/overview-types'
 import { chunksOf, groupedBy } from '../chunks'
 import type { Letters } from '../queues/dead/deaths'
+import { type Growths, growthIn } from '../queues/history/read'
 import { MAX_IDS, STATE } from '../queues/rows'
 
 /** Ready for longer than this, with no message in flight: probably no process receives. */
@@ -87,6 +88,7 @@ export async function queueTroubles(
   reader: Reader,
   nowMs: number,
   letters: readonly Letters[],
+  growth: Growths,
 ): Promise<FoundTrouble[]> {
   const queues = await readQueues(reader)
   const states = groupedBy(await readStates(reader), ({ queueId }) => queueId)
@@ -96,7 +98,8 @@ export async function queueTroubles(
     // The queue is being dropped.
     if (queue === undefined) continue
     const again = letters.reduce((sum, { holderId, deadAgain }) => sum + (holderId === id ? deadAgain : 0), 0)
-    found.push(ownTroubles(queue, new Map(all.map((one) => [one.state, one])), again, nowMs))
+    const own = new Map(all.map((one) => [one.state, one]))
+    found.push(ownTroubles(queue, own, again, nowMs), growing(queue, own, growthIn(growth, id)?.growingSinceMs ?? null))
   }
   return [...found, await heldMessages(reader, queues, states, nowMs)].flat()
 }
@@ -143,6 +146,13 @@ function ownTroubles(
     found.push({ kind: 'blocked', name, count, sinceMs, messageGroup })
   }
   return found
+}
+
+/** A paused queue has a trouble already, and a dead-letter queue no receivers. */
+function growing({ queue: name, ...queue }: QueueRow, states: ReadonlyMap<number, StateRow>, sinceMs: number | null) {
+  if (sinceMs === null || queue.paused || queue.isDeadLetterQueue) return []
+  const count = (states.get(STATE.ready)?.messages ?? 0) + (states.get(STATE.blocked)?.messages ?? 0)
+  return count === 0 ? [] : [{ kind: 'growing' as TroubleKind, name, count, sinceMs }]
 }
 
 /** The oldest message may have become ready just now, after a delay: then the first one may wait for longer. */

@@ -10,6 +10,7 @@ import type {
   CycleOptions,
   DeadFilter,
   ExtendOptions,
+  HistoryPeriod,
   MessageRef,
   NackOptions,
   NewMessage,
@@ -188,6 +189,11 @@ export function checkedRedrive(queue: unknown, options: RedriveOptions): DeadCho
 
 export function checkErrors(queue: unknown, options: Pick<DeadFilter, 'from'>): void {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.ERRORS_RULES)])
+}
+
+export function checkedPeriod(queue: unknown, options: { period?: HistoryPeriod | undefined }): HistoryPeriod {
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.HISTORY_RULES)])
+  return options.period ?? 'hour'
 }
 
 function choiceOf({ limit, prefix, ids, error, from, dryRun }: RedriveOptions): DeadChoice {

@@ -5,20 +5,29 @@ import { CachedCount } from '../cached-count'
 import { countMessages, type QueueTotals } from './counts'
 import { diedIn, type Letters, readLetters } from './dead/deaths'
 import type { QueueHead } from './heads'
+import { type Growths, growthIn, readGrowth } from './history/read'
 
 /** Counts that are reported may be 5 seconds old; the rest is for the counting itself. */
 const COUNTS_MS = 4000
 
 export class KnownTotals {
   readonly #counts = new Map<bigint, { at: number; totals: Promise<QueueTotals> }>()
+  readonly #growth = new CachedCount<Growths>()
   readonly #letters = new CachedCount<readonly Letters[]>()
 
   /** `isKept`: false in a transaction, which must see its own changes. */
   constructor(private readonly isKept: boolean) {}
 
-  async of(reader: Reader, head: QueueHead): Promise<QueueTotals & { died: number }> {
+  async of(reader: Reader, head: QueueHead): Promise<QueueTotals & { died: number; growthPerMinute: number | null }> {
     const totals = await this.#ofQueue(reader, head)
-    return { ...totals, died: diedIn(head.id, totals.counts.dead, await this.letters(reader)) }
+    const died = diedIn(head.id, totals.counts.dead, await this.letters(reader))
+    return { ...totals, died, growthPerMinute: growthIn(await this.growth(reader), head.id)?.perMinute ?? null }
+  }
+
+  /** How all queues grow, which is read together. */
+  growth(reader: Reader): Promise<Growths> {
+    const read = () => readGrowth(reader)
+    return this.isKept ? this.#growth.get(read) : read()
   }
 
   /** The dead letters of all queues, which are counted together. */

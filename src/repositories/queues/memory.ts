@@ -11,6 +11,7 @@ import { performance } from '../../shared/platform'
 import { Reminders } from '../reminders'
 import type { UngroupedLevel } from './groups/flows'
 import { type JudgedHead, notFound, type QueueHead, readHead } from './heads'
+import type { QueueTraffic, Traffic } from './history/traffic'
 import { KnownTotals } from './known-totals'
 import { type ClaimPlace, isBefore } from './pages'
 import { REMINDED_QUEUES } from './reminded'
@@ -35,6 +36,8 @@ type QueueCount = `messages${'Sent' | 'Deduplicated' | 'Superseded' | 'Received'
 export class QueueMemory {
   /** A store's, of what is committed. */
   counts: Record<QueueCount, number> | null = null
+  /** The same by queue, where the store keeps a history. */
+  traffic: QueueTraffic | null = null
   readonly #heads = new Map<string, QueueHead>()
   readonly #fitting = new Map<bigint, number>()
   readonly #places = new Map<bigint, { place: ClaimPlace; since: number; urgentAt: number }>()
@@ -211,12 +214,17 @@ export class QueueMemory {
     })
   }
 
-  /** A listener for the commit. */
-  counting(what: QueueCount, count: number): () => void {
+  /** A listener for the commit. `passed`: the queue, and what its history calls it. */
+  counting(what: QueueCount, count: number, ...passed: [queue: string, what: keyof Traffic] | []): () => void {
     return () => {
       const { counts } = this.shared ?? this
       if (counts !== null) counts[what] += count
+      if (passed.length > 0) this.passed(...(passed as [string, keyof Traffic]), count)
     }
+  }
+
+  passed(queue: string, what: keyof Traffic, count: number): void {
+    ;(this.shared ?? this).traffic?.add(queue, what, count)
   }
 
   /** The queue's row has changed once the transaction commits; with `resumed`, its messages can be received again. */

@@ -4,7 +4,7 @@
  */
 import type { DataSource, EntityManager } from 'typeorm'
 import { sessionOf } from '../../database/attached/attach'
-import type { Reader, Session, Tx } from '../../database/engine'
+import type { Session, Tx } from '../../database/engine'
 import { QUEUE } from '../../fields/answers-queues'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import type { JsonText } from '../../shared/json'
@@ -18,6 +18,7 @@ import { RECEIVES } from './claim/claim'
 import { readErrors } from './dead/deaths'
 import { applyChangedLimit } from './groups/group-limit'
 import { queueOf } from './heads'
+import { readHistory } from './history/read'
 import { cancelWaiting } from './keys/cancel'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
@@ -187,6 +188,13 @@ export class QueueRepository implements Queue.Queues {
     return this.#session.read((reader) => readErrors(reader, queue, options.from))
   }
 
+  async history(
+    queue: string,
+    options: { period?: Queue.HistoryPeriod | undefined } = {},
+  ): Promise<Queue.QueueHistory> {
+    return readHistory(this.#session, queue, check.checkedPeriod(queue, options))
+  }
+
   async get(queue: string): Promise<Queue.QueueStatus | null> {
     check.checkQueue(queue)
     return readStatus(this.#session, this.#memory, queue)
@@ -200,8 +208,7 @@ export class QueueRepository implements Queue.Queues {
   async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<Made> {
     check.checkSettings(queue, settings)
     // A plain read takes no lock that senders would wait for. In a transaction it may show an old snapshot.
-    const read = (reader: Reader) => queues.namedHead(reader, queue)
-    const named = this.#session.inTransaction ? null : await this.#session.read(read)
+    const named = this.#session.inTransaction ? null : await this.#session.read((one) => queues.namedHead(one, queue))
     const ensured =
       named === null
         ? await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))

@@ -9,7 +9,8 @@ import type { DoorMovers } from '../../repositories/door/mover'
 import type { DueQuestion, PollAnswer, PollQuestion } from '../../repositories/poll-query'
 import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
-import type { BackgroundWork } from '../option-types'
+import type { BackgroundWork, StoreOptions } from '../option-types'
+import { keepsHistory } from '../options'
 import type { OpenQueues } from '../queues'
 import type { WorkCounts } from '../work-counts'
 
@@ -25,13 +26,26 @@ const LONGEST_PAUSE_MS = 30_000
 
 interface SweptParts {
   groups: Pick<OpenGroups, 'sweep' | 'due'>
-  queues: Pick<OpenQueues, 'sweep' | 'due'>
+  queues: Pick<OpenQueues, 'sweep' | 'due' | 'record'>
   feeds: Pick<OpenFeeds, 'sweep' | 'due'>
   door: DoorMovers
 }
 
-/** Sweepers that run until they are stopped. They keep no process alive. */
-export function startSweepers(
+/** The time until the first round, and the longest pause after a fault. */
+const HISTORY_MS = 15_000
+/** After the end of a step, so that all processes have begun the next one. */
+const HISTORY_LATE_MS = 500
+
+/** The loops that the options leave on. They run until they are stopped, and keep no process alive. */
+export function startLoops(
+  options: Pick<StoreOptions, 'sweep' | 'history'>,
+  ...[parts, sharedPoll, counts, onError]: Parameters<typeof startSweepers>
+): Loop[] {
+  const history = keepsHistory(options) ? [startHistory(parts.queues, onError)] : []
+  return options.sweep === false ? history : [...history, ...startSweepers(parts, sharedPoll, counts, onError)]
+}
+
+function startSweepers(
   { groups, queues, feeds, door }: SweptParts,
   sharedPoll: SharedPoll<PollQuestion, PollAnswer>,
   counts: WorkCounts,
@@ -91,4 +105,21 @@ export function startSweepers(
     start('move-sends', DOOR_MS, door.sends.due, () => door.sends.move()),
     start('move-appends', DOOR_MS, door.appends.due, () => door.appends.move()),
   ]
+}
+
+/** Writes the history of queues at the end of each step, until it is stopped. */
+function startHistory(
+  { record }: Pick<OpenQueues, 'record'>,
+  onError: (error: unknown, work: BackgroundWork) => void,
+): Loop {
+  const loop = new Loop({
+    round: async () => (await record()) + HISTORY_LATE_MS * (1 + Math.random()),
+    faultPauses: { firstMs: 1000, longestMs: HISTORY_MS },
+    onFault: (error, isFirst) => {
+      if (isFirst) onError(error, 'record-history')
+    },
+    keepsAlive: false,
+  })
+  loop.wake(HISTORY_MS)
+  return loop
 }

@@ -33,6 +33,7 @@ export function describeQueueAttributes(context: Context): void {
         counts: NONE,
         oldestAgeSeconds: null,
         died: 0,
+        growthPerMinute: null,
       })
     })
 

@@ -16,6 +16,7 @@ import { describeQueueFairness } from './fairness'
 import { describeFullQueues } from './full'
 import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
+import { describeQueueHistory } from './history'
 import { describeQueuesInTheWay } from './in-the-way'
 import { describeQueueKeys } from './keys'
 import { describeQueueLetters } from './letters'
@@ -56,6 +57,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueDryRuns(context)
   describeQueueErrors(context)
   describeQueueFailures(context)
+  describeQueueHistory(context)
   describeQueueArchives(context)
   describeQueuePeeks(context)
   describeQueueOrder(context)

@@ -84,6 +84,7 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     redrive: [(options) => queues.redrive('q', options)],
     promote: NONE,
     errors: [(options) => queues.errors('q', options)],
+    history: [(options) => queues.history('q', options)],
   }
 }
 

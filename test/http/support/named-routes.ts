@@ -14,7 +14,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   appendItem: (side) => ({ path: `/v1/groups/${side}g/items`, json: {}, at: ['group'] }),
   recentItems: (side) => ({ path: `/v1/groups/${side}g/items`, at: ['group'] }),
   clearGroup: (side) => ({ path: `/v1/groups/${side}cleared/items`, at: ['group'] }),
-  changeScore: (side) => ({ path: `/v1/groups/${side}top/scores`, json: { member: 'm', by: 1 }, at: ['group'] }),
+  changeScore: (side) => ({ path: `/v1/groups/${side}top/scores`, json: { member: 't', by: 1 }, at: ['group'] }),
   getItem: (side) => ({ path: `/v1/groups/${side}kept/items/0`, at: ['group'] }),
   removeItem: (side) => ({ path: `/v1/groups/${side}g/items/1`, at: ['group'] }),
   appendItems: (side) => ({
@@ -49,6 +49,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   resumeQueue: (side) => ({ path: `/v1/queues/${side}purged/resume`, json: {}, at: ['queue'] }),
   deleteQueue: (side) => ({ path: `/v1/queues/${side}deleted`, at: ['queue'] }),
   listErrors: (side) => ({ path: `/v1/queues/${side}letters/errors`, at: ['queue'] }),
+  queueHistory: (side) => ({ path: `/v1/queues/${side}letters/history`, at: ['queue'] }),
   redriveQueue: (side) => ({ path: `/v1/queues/${side}letters/redrive`, json: {}, at: ['queue'] }),
   promoteMessages: (side) => ({ path: `/v1/queues/${side}purged/promote`, json: { ids: ['1'] }, at: ['queue'] }),
   purgeQueue: (side) => ({ path: `/v1/queues/${side}purged/purge`, json: {}, at: ['queue'] }),
@@ -129,6 +130,8 @@ export async function seed(store: Store, side: string): Promise<void> {
     await groups.append(`${side}${group}`, { member: 'n' })
   }
   await groups.append(`${side}kept`)
+  await groups.put(`${side}top`, { mode: 'top' })
+  await groups.append(`${side}top`, { member: 't', score: 1 })
   for (const prefix of ['', 'deleted']) await policies.put(`${side}${prefix}`, { capacity: 8, mode: 'history' })
   await queues.put(`${side}letters`)
   await queues.put(`${side}dying`, { deadLetterQueue: `${side}letters` })

@@ -52,10 +52,17 @@ export async function sendAll(
   isOwn = false,
 ): Promise<(Sent[] | RecentnError)[]> {
   const outcomes = await sendEach(tx, memory, requests, isOwn)
-  const sent = outcomes.flatMap((outcome) => (outcome instanceof RecentnError ? [] : outcome))
-  const count = sent.filter((one) => one.sent).length
-  tx.afterCommit(memory.counting('messagesSent', count))
-  if (count < sent.length) tx.afterCommit(memory.counting('messagesDeduplicated', sent.length - count))
+  const sentIn = new Map<string, number>()
+  let deduplicated = 0
+  for (const [index, outcome] of outcomes.entries()) {
+    if (outcome instanceof RecentnError) continue
+    const sent = outcome.reduce((sum, one) => sum + (one.sent ? 1 : 0), 0)
+    const { queue } = requests[index] as SendRequest
+    sentIn.set(queue, (sentIn.get(queue) ?? 0) + sent)
+    deduplicated += outcome.length - sent
+  }
+  for (const [queue, count] of sentIn) tx.afterCommit(memory.counting('messagesSent', count, queue, 'sent'))
+  if (deduplicated > 0) tx.afterCommit(memory.counting('messagesDeduplicated', deduplicated))
   return outcomes
 }
 

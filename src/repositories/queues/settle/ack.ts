@@ -49,7 +49,7 @@ async function ackTogether(
     const ended = await session.write((tx) => endAll(tx, memory, queue, left), untilSettled(memory, queue, left))
     settled = new Set([...settled, ...ended])
   }
-  await session.afterCommit(memory.counting('messagesAcked', settled.size))
+  await session.afterCommit(memory.counting('messagesAcked', settled.size, queue, 'acked'))
   return sharesOf(requests, settled)
 }
 

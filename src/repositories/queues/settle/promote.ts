@@ -203,7 +203,14 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   await turns.finish(tx, memory, nowMs, given)
   await makeNextReady(tx, given, memory)
   const isAllFree = deadLetterQueue !== 'in use' && busy.size === 0 && over.length === expired.length
-  return { moved: free.length, more: rows.length >= BATCH && isAllFree }
+  return promoted(tx, memory, head, free, rows.length >= BATCH && isAllFree)
+}
+
+/** Claims that timed out have failed, in the history of the queue. */
+function promoted(tx: Tx, memory: QueueMemory, head: QueueHead, free: readonly LockedRow[], more: boolean): Promotion {
+  const timedOut = free.filter(({ state }) => state === STATE.inFlight).length
+  tx.afterCommit(() => memory.passed(head.queue, 'failed', timedOut))
+  return { moved: free.length, more }
 }
 
 /** The head of the dead-letter queue, held; null where dead messages stay in their queue. */

@@ -139,7 +139,7 @@ async function nackTogether(
     (tx) => nackAll(tx, memory, queue, receipts, nack),
     untilSettled(memory, queue, receipts),
   )
-  await session.afterCommit(memory.counting('messagesNacked', settled.size))
+  await session.afterCommit(memory.counting('messagesNacked', settled.size, queue, 'failed'))
   return sharesOf(requests, settled)
 }
 

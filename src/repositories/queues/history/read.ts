@@ -1,0 +1,104 @@
+/** Reads the history of one queue, and which queues grow. Nothing is locked. */
+import type { Reader, Row, Session } from '../../../database/engine'
+import { QUEUE_HISTORY } from '../../../fields/answers-queues'
+import type { HistoryPeriod, HistoryPoint, QueueHistory } from '../../../shared/queue-types'
+import { requireHead } from '../heads'
+import { ALL_QUEUES, COUNTS, GAUGES, type HistoryRing, lastAt, RINGS, rowsAt } from './slots'
+
+export function readHistory(session: Session, queue: string, period: HistoryPeriod): Promise<QueueHistory> {
+  return session.read((reader) => historyOf(reader, queue, period))
+}
+
+async function historyOf(reader: Reader, queue: string, period: HistoryPeriod): Promise<QueueHistory> {
+  const { id } = await requireHead(reader, queue)
+  const ring = RINGS[period]
+  const times = timesUntil(await nowOf(reader), ring, ring.slots)
+  const rows = await rowsAt(reader, ring, times, [...COUNTS, ...GAUGES], id)
+  const isAll = (row: Row) => BigInt(row.queue_id as string) === ALL_QUEUES
+  const counted = new Set(rows.filter(isAll).map((row) => Number(row.at_ms)))
+  const own = new Map(rows.filter((row) => !isAll(row)).map((row) => [Number(row.at_ms), row]))
+  const points = times.flatMap((atMs) => {
+    const isCounted = counted.has(atMs)
+    return isCounted || own.has(atMs) ? [pointOf(atMs, own.get(atMs), isCounted)] : []
+  })
+  return QUEUE_HISTORY.of({ stepSeconds: ring.stepSeconds, points })
+}
+
+/** A queue that has no row in a step in which all were counted had no messages. */
+function pointOf(atMs: number, row: Row | undefined, isCounted: boolean): HistoryPoint {
+  const count = (column: string) => Number(row?.[column] ?? 0)
+  const gauge = (column: string) => (isCounted ? count(column) : null)
+  const oldest = row?.oldest_age_seconds ?? null
+  return {
+    endsAt: new Date(atMs),
+    sent: count('sent'),
+    acked: count('acked'),
+    failed: count('failed'),
+    ready: gauge('ready'),
+    inFlight: gauge('in_flight'),
+    delayed: gauge('delayed_messages'),
+    blocked: gauge('blocked'),
+    died: gauge('died'),
+    oldestAgeSeconds: oldest === null || !isCounted ? null : Number(oldest),
+  }
+}
+
+export async function nowOf({ rows, now, tables }: Reader): Promise<number> {
+  const [row] = await rows(`SELECT ${now} AS now_ms FROM ${tables.schema}`)
+  return Number(row?.now_ms)
+}
+
+/** The last times of points, the oldest first. */
+function timesUntil(nowMs: number, ring: HistoryRing, count: number): number[] {
+  const last = lastAt(nowMs, ring)
+  return Array.from({ length: count }, (_, n) => last - (count - 1 - n) * ring.stepSeconds * 1000)
+}
+
+/** How the number of waiting messages of a queue has changed. */
+export interface Growth {
+  perMinute: number
+  /** Since when it has been growing, at each look; null if it has not. */
+  growingSinceMs: number | null
+}
+
+/** Null where it is not known. A queue that has had no messages lately has no entry. */
+export type Growths = ReadonlyMap<bigint, Growth> | null
+
+export const growthIn = (growths: Growths, id: bigint): Growth | null =>
+  growths && (growths.get(id) ?? { perMinute: 0, growingSinceMs: null })
+
+const APART_MS = 5 * 60_000
+/** A queue grows if more wait than 5 minutes ago, more waited then than 5 minutes before, and it is this many more in all. */
+const NOTABLE = 20
+
+/** Of all queues with messages. */
+export async function readGrowth(reader: Reader): Promise<Growths> {
+  const ring = RINGS.hour
+  const all = timesUntil(await nowOf(reader), ring, ring.slots)
+  const counted = await rowsAt(reader, ring, all, ['ready'], ALL_QUEUES)
+  const times: number[] = []
+  for (const at of counted.map((row) => Number(row.at_ms)).sort((a, b) => b - a)) {
+    if (at <= (times.at(-1) ?? Number.POSITIVE_INFINITY) - APART_MS) times.push(at)
+  }
+  if (times.length < 2) return null
+  const looks = new Map<bigint, Map<number, number>>()
+  for (const row of await rowsAt(reader, ring, times, ['ready', 'blocked'])) {
+    const id = BigInt(row.queue_id as string)
+    const own = looks.get(id) ?? new Map<number, number>()
+    looks.set(id, own.set(Number(row.at_ms), Number(row.ready ?? 0) + Number(row.blocked ?? 0)))
+  }
+  looks.delete(ALL_QUEUES)
+  return new Map([...looks].map(([id, own]) => [id, growthOf(times.map((atMs) => [atMs, own.get(atMs) ?? 0]))]))
+}
+
+type Look = readonly [atMs: number, waiting: number]
+
+/** `looks`: two or more, the newest first. */
+export function growthOf(looks: readonly Look[]): Growth {
+  const [now, before, earlier] = looks as [Look, Look, Look?]
+  const perMinute = Math.round(((now[1] - before[1]) / (now[0] - before[0])) * 60_000)
+  const stopped = looks.findIndex(([, waiting], n) => n > 0 && waiting >= (looks[n - 1] as Look)[1])
+  const first = looks[stopped === -1 ? looks.length - 1 : stopped - 1] as Look
+  const isGrowing = earlier !== undefined && first[0] <= earlier[0] && now[1] - first[1] >= NOTABLE
+  return { perMinute, growingSinceMs: isGrowing ? first[0] : null }
+}

@@ -1,0 +1,213 @@
+/**
+ * Writes the history of all queues: each process adds what it did in the step that has ended, and one process counts the
+ * messages. Nothing here locks a queue or a message.
+ *
+ * Invariant: one process counts at a time (the row of the step 0 is taken by one UPDATE), and counting takes a small part of the
+ * time, whichever process does it.
+ */
+import type { Parameter, Reader, Session, Statements, Tx } from '../../../database/engine'
+import { performance } from '../../../shared/platform'
+import { chunksOf, groupedBy } from '../../chunks'
+import { diedIn, type Letters } from '../dead/deaths'
+import type { QueueMemory } from '../memory'
+import { MAX_IDS, STATE } from '../rows'
+import { ALL_QUEUES, COUNTS, GAUGES, type HistoryRing, KEY, lastAt, RINGS, slotOf } from './slots'
+import type { Traffic } from './traffic'
+
+const { hour: FINE, week: COARSE } = RINGS
+const STEP_MS = FINE.stepSeconds * 1000
+/** At most one part in this many of the time goes into counting. */
+const SHARE = 20
+const ROWS = 500
+
+/** One round, shortly after the end of a step. Resolves to when the next step ends, in milliseconds from now. */
+export async function recordHistory(session: Session, memory: QueueMemory): Promise<number> {
+  const { nowMs, isAny, nextMs } = await session.read(readClock)
+  const atMs = lastAt(nowMs, FINE)
+  await recordTraffic(session, memory, atMs)
+  if (isAny && nextMs <= atMs && (await isClaimed(session, atMs))) await countAll(session, memory, atMs)
+  return atMs + STEP_MS - nowMs
+}
+
+/** Adds the numbers of this process since the last time. If it is not known whether they were written, they count as written. */
+async function recordTraffic(session: Session, memory: QueueMemory, atMs: number): Promise<void> {
+  const taken = memory.traffic?.take()
+  if (taken === undefined || taken.size === 0) return
+  try {
+    await session.write((tx) => addTraffic(tx, taken, atMs), { arrived: async () => true, retryMs: 0 })
+  } catch (error) {
+    memory.traffic?.giveBack(taken)
+    throw error
+  }
+}
+
+/** The rest, before the store is closed: it belongs to the step that has not ended. */
+export async function recordRest(session: Session, memory: QueueMemory): Promise<void> {
+  if (memory.traffic?.isEmpty !== false) return
+  const { nowMs } = await session.read(readClock)
+  await recordTraffic(session, memory, lastAt(nowMs, FINE))
+}
+
+async function readClock({ rows, now, tables }: Reader) {
+  const next = `SELECT at_ms FROM ${tables.queueHistory} WHERE step_seconds = 0 AND slot = 0 AND queue_id = ${ALL_QUEUES}`
+  const [row] = await rows(
+    `SELECT ${now} AS now_ms, EXISTS (SELECT 1 FROM ${tables.queues}) AS is_any, (${next}) AS next_ms FROM ${tables.schema}`,
+  )
+  return { nowMs: Number(row?.now_ms), isAny: Number(row?.is_any) === 1, nextMs: Number(row?.next_ms ?? 0) }
+}
+
+/** Queues that are gone get no row. */
+async function addTraffic(statements: Tx, taken: ReadonlyMap<string, Traffic>, atMs: number): Promise<void> {
+  const { engine, tables } = statements
+  for (const names of chunksOf([...taken.keys()], MAX_IDS)) {
+    const list = engine.list(names)
+    const found = await statements.rows(
+      `SELECT ${engine.bigint('id')} AS id, queue FROM ${tables.queues} WHERE queue IN (${list.sql}) ORDER BY id`,
+      list.parameters,
+    )
+    const rows = found.map(({ id, queue }) => {
+      const { sent, acked, failed } = taken.get(queue as string) as Traffic
+      return [...keyOf(atMs, FINE, BigInt(id as string)), sent, acked, failed]
+    })
+    const same = `at_ms = ${engine.proposed('at_ms')}`
+    const sets = [
+      ...COUNTS.map((one) => `${one} = ${engine.proposed(one)} + CASE WHEN ${same} THEN ${one} ELSE 0 END`),
+      ...GAUGES.map((one) => `${one} = CASE WHEN ${same} THEN ${one} END`),
+    ]
+    await write(statements, COUNTS, sets, rows)
+  }
+}
+
+/** Takes the count of this step, unless another process has. */
+async function isClaimed(session: Session, atMs: number): Promise<boolean> {
+  const where = `WHERE step_seconds = 0 AND slot = 0 AND queue_id = ${ALL_QUEUES}`
+  return session.write(
+    async (tx) => {
+      const table = tx.tables.queueHistory
+      const take = () => tx.run(`UPDATE ${table} SET at_ms = ${atMs + STEP_MS} ${where} AND at_ms <= ${atMs}`)
+      if ((await take()) > 0) return true
+      const [there] = await tx.rows(`SELECT at_ms FROM ${table} ${where}`)
+      if (there !== undefined) return false
+      const first = tx.engine.upsert(table, KEY, [...KEY.split(', '), 'at_ms'], ['step_seconds'], [[0, 0, 0, 0]])
+      await tx.run(first.sql, first.parameters)
+      return (await take()) > 0
+    },
+    { arrived: async () => false, retryMs: 0 },
+  )
+}
+
+async function countAll(session: Session, memory: QueueMemory, atMs: number): Promise<void> {
+  const since = performance.now()
+  const counted = await session.read(async (reader) => gaugesOf(reader, await memory.totals.letters(reader)))
+  const nextMs = atMs + Math.max(STEP_MS, Math.ceil((performance.now() - since) * SHARE))
+  await session.separately(async (statements) => {
+    await clear(statements, FINE, atMs)
+    const sets = [
+      ...COUNTS.map(
+        (one) => `${one} = CASE WHEN at_ms = ${statements.engine.proposed('at_ms')} THEN ${one} ELSE 0 END`,
+      ),
+      ...GAUGES.map((one) => `${one} = ${statements.engine.proposed(one)}`),
+    ]
+    const rows = [...counted].map(([id, gauges]) => [...keyOf(atMs, FINE, id), ...gauges])
+    await write(statements, GAUGES, sets, rows)
+    await write(statements, [], [], [keyOf(atMs, FINE, ALL_QUEUES)])
+    await roundOff(statements, atMs)
+    if (nextMs > atMs + STEP_MS) {
+      await statements.run(
+        `UPDATE ${statements.tables.queueHistory} SET at_ms = ? WHERE step_seconds = 0 AND slot = 0 AND queue_id = ${ALL_QUEUES}`,
+        [nextMs],
+      )
+    }
+  })
+}
+
+/** Rows of an earlier round of the ring, such as those of queues that were dropped since. */
+async function clear(statements: Statements, ring: HistoryRing, atMs: number): Promise<void> {
+  await statements.run(
+    `DELETE FROM ${statements.tables.queueHistory} WHERE step_seconds = ? AND slot = ? AND at_ms < ?`,
+    [ring.stepSeconds, slotOf(atMs, ring), atMs],
+  )
+}
+
+/** Makes a coarse point of the fine ones of the last coarse step, once all processes have reported them. */
+async function roundOff(statements: Statements, atMs: number): Promise<void> {
+  const { tables, engine } = statements
+  const table = tables.queueHistory
+  const endMs = lastAt(atMs - STEP_MS, COARSE)
+  const [step, slot, queue] = keyOf(endMs, COARSE, ALL_QUEUES)
+  const [there] = await statements.rows(
+    `SELECT at_ms FROM ${table} WHERE step_seconds = ? AND slot = ? AND queue_id = ? AND at_ms = ?`,
+    [step, slot, queue, endMs] as Parameter[],
+  )
+  if (there !== undefined) return
+  await clear(statements, COARSE, endMs)
+  const beginMs = endMs - COARSE.stepSeconds * 1000
+  const slots = Array.from({ length: COARSE.stepSeconds / FINE.stepSeconds }, (_, n) =>
+    slotOf(beginMs + (n + 1) * STEP_MS, FINE),
+  )
+  const columns = [...COUNTS, ...GAUGES]
+  const rounded = columns.map((one) => `${(COUNTS as readonly string[]).includes(one) ? 'SUM' : 'MAX'}(${one})`)
+  await statements.run(
+    `INSERT INTO ${table} (${KEY}, at_ms, ${columns.join(', ')}) ` +
+      `SELECT ${step}, ${slot}, queue_id, ${endMs}, ${rounded.join(', ')} FROM ${table} fine ` +
+      `WHERE step_seconds = ${FINE.stepSeconds} AND slot IN (${slots.join(', ')}) AND fine.at_ms > ${beginMs} AND fine.at_ms <= ${endMs} ` +
+      // The row of the queue 0 comes with them.
+      `GROUP BY queue_id ${engine.onDuplicate(KEY)} at_ms = ${endMs}`,
+  )
+}
+
+const keyOf = (atMs: number, ring: HistoryRing, id: bigint): Parameter[] => [
+  ring.stepSeconds,
+  slotOf(atMs, ring),
+  id,
+  atMs,
+]
+
+/** `sets`: in rows that are there. They compare with the time that the row has, which is set last. */
+async function write(
+  statements: Statements,
+  columns: readonly string[],
+  sets: readonly string[],
+  rows: readonly Parameter[][],
+): Promise<void> {
+  const { engine, tables } = statements
+  const names = [KEY, 'at_ms', ...columns].join(', ')
+  const all = [...sets, `at_ms = ${engine.proposed('at_ms')}`].join(', ')
+  for (const chunk of chunksOf(rows, ROWS)) {
+    const { sql, parameters } = engine.insert(
+      (values) => `INSERT INTO ${tables.queueHistory} (${names}) VALUES ${values} ${engine.onDuplicate(KEY)} ${all}`,
+      chunk,
+    )
+    await statements.run(sql, parameters)
+  }
+}
+
+/** The gauges of the queues that have messages, in the order of their ids: one scan of the claims index. */
+async function gaugesOf(
+  { engine, tables, rows, now }: Reader,
+  letters: readonly Letters[],
+): Promise<Map<bigint, Parameter[]>> {
+  const found = await rows(
+    `SELECT ${engine.bigint('counted.queue_id')} AS queue_id, counted.state AS state, counted.messages AS messages, ` +
+      `${now} - oldest.sent_at_ms AS age_ms ` +
+      `FROM (SELECT queue_id, state, COUNT(*) AS messages, MIN(id) AS oldest_id FROM ${tables.queueMessages}` +
+      `${engine.useIndex(tables.index.messagesClaim)} GROUP BY queue_id, state) counted ` +
+      `JOIN ${tables.queueMessages} oldest ON oldest.id = counted.oldest_id`,
+  )
+  const byQueue = groupedBy(found, (row) => BigInt(row.queue_id as string))
+  for (const { sourceId } of letters) if (!byQueue.has(sourceId)) byQueue.set(sourceId, [])
+  const ids = [...byQueue.keys()].sort((a, b) => (a < b ? -1 : 1))
+  return new Map(
+    ids.map((id) => {
+      const states = new Map((byQueue.get(id) ?? []).map((row) => [Number(row.state), row]))
+      const of = (state: number) => Number(states.get(state)?.messages ?? 0)
+      const ages = [STATE.ready, STATE.blocked, STATE.inFlight].flatMap((state) => {
+        const row = states.get(state)
+        return row === undefined ? [] : [Math.max(0, Math.floor(Number(row.age_ms) / 1000))]
+      })
+      const oldest = ages.length === 0 ? null : ages.reduce((a, b) => Math.max(a, b))
+      const died = diedIn(id, of(STATE.dead), letters)
+      return [id, [of(STATE.ready), of(STATE.inFlight), of(STATE.delayed), of(STATE.blocked), died, oldest]]
+    }),
+  )
+}
