@@ -18,6 +18,7 @@ export function describeQueueSettings(context: Context): void {
         counts: __,
         oldestAgeSeconds: ___,
         died: ____,
+        growthPerMinute: _____,
         ...before
       } = (await queues().get(queue)) ?? {}
       for (const paused of [true, true, false, false]) {

@@ -136,7 +136,7 @@ export async function expectStatus(view: View, isInside: boolean): Promise<void>
 }
 
 function shownStatus(
-  { createdAt: _, tag: __, counts, died, oldestAgeSeconds: age, ...attributes }: QueueStatus,
+  { createdAt: _, tag: __, growthPerMinute: ___, counts, died, oldestAgeSeconds: age, ...attributes }: QueueStatus,
   isInside: boolean,
 ) {
   return isInside ? { ...attributes, counts, died, age: age === null ? null : wholeSteps(age) } : attributes

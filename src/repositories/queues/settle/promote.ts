@@ -17,8 +17,8 @@ import { namesOf } from '../keys/held'
 import { heldKey, lockFreeKeys, nameOfKey } from '../keys/key-locks'
 import { KeyTurns, NO_KEYS } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
-import { dueSql, TIMED, timedSql } from '../reminded'
-import { claimOrder, MAX_IDS, STATE } from '../rows'
+import { dueSql, TIMED } from '../reminded'
+import { claimOrder, STATE } from '../rows'
 import { addRunOut } from './failures'
 import {
   isOutOfReceives,

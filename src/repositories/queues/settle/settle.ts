@@ -155,13 +155,10 @@ async function nackAll(
     const failure = addFailure(nowMs, error)
     await updateRows(tx, `last_error = ?, ${failure.sql}`, rows, [error, ...failure.parameters])
   }
-  const isDead = (row: LockedRow) => dead || isOutOfReceives(row, head)
-  const dying = rows.filter(isDead)
+  const dying = rows.filter((row) => dead || isOutOfReceives(row, head))
   turns.end(head, dying)
-  const again = turns.again(
-    head,
-    rows.filter((row) => !isDead(row)),
-  )
+  const living = rows.filter((row) => !dying.includes(row))
+  const again = turns.again(head, living)
   const deadLetterQueue = dying.length === 0 ? null : await deadLetterQueueOf(tx, head, tx.engine.forShare)
   const ready = delayMs > 0 ? [] : again
   const given = await changePlaces(tx, [
@@ -231,12 +228,8 @@ export function giveBack(
           `${uncounted}, receipt = '${NO_RECEIPT}'`,
         ready,
       )
-      await makeBlocked(
-        tx,
-        head,
-        rows.filter(({ id }) => given.blocked.has(id)),
-        `, ${uncounted}`,
-      )
+      const blocked = rows.filter(({ id }) => given.blocked.has(id))
+      await makeBlocked(tx, head, blocked, `, ${uncounted}`)
       memory.becameReady(
         tx,
         ready.map(({ priority }) => ({ head, priority, start: Number.NEGATIVE_INFINITY })),
