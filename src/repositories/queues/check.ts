@@ -44,7 +44,7 @@ export function checkedSend(queue: unknown, body: unknown, options: SendOptions)
     const fault = VALUE.fault(body)
     if (fault !== null) faults.push({ pointer: '/body', detail: fault })
     addFaults(faults, options, fields.SEND_RULES, '')
-    if (faults.length === 0) faults.push(...fields.keyFaults(options))
+    if (faults.length === 0) for (const fault of fields.keyFaults(options)) faults.push(fault)
   }
   refuse(faults)
   return { queue: queue as string, rows: [rowWith(text ?? jsonTextOf(body), options)] }
