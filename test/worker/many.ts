@@ -23,7 +23,7 @@ export function describeMany(engine: EngineName): void {
         async (messages) => {
           most = Math.max(most, ++running)
           calls.push(messages)
-          await sleep(5)
+          await sleep(100)
           running--
         },
         { batchSize: 40, concurrency: 2 },

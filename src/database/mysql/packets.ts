@@ -26,6 +26,24 @@ export const BEGIN = 'START TRANSACTION'
 const MARKER = /^(START TRANSACTION|(RELEASE )?SAVEPOINT (recentn_operation|typeorm_\d+))$/
 const ROLLBACK_TO = /^\s*ROLLBACK(\s+WORK)?\s+TO\b/i
 
+/** The `max_allowed_packet` of connections, in bytes. */
+const largest = new WeakMap<object, number>()
+
+export function notePacketLimit(connection: object, bytes: number): void {
+  largest.set(connection, bytes)
+}
+
+/**
+ * The server's error for a packet that is too large; null for any other. Such a packet is not sent: the server would close the
+ * connection in the midst of it, and its words would be lost with the connection now and then.
+ */
+function tooLarge(connection: object, packet: string): QueryError | null {
+  const limit = largest.get(connection) ?? Number.POSITIVE_INFINITY
+  if (packet.length * 4 < limit || Buffer.byteLength(packet) < limit) return null
+  const code = { errno: 1153, code: 'ER_NET_PACKET_TOO_LARGE', sqlState: '08S01', fatal: false }
+  return Object.assign(new Error(`A packet of more than ${limit} bytes: max_allowed_packet`), code)
+}
+
 /** Has no effect; its answer says whether the session is still in a transaction. */
 const WITNESS = 'DO 0'
 const IN_TRANSACTION = 1
@@ -154,6 +172,13 @@ export class Packets {
     const last = statements.length - 1
     const packet =
       last === 0 ? (statements[0] as WaitingStatement).sql : statements.map(({ sql }) => sql).join(SEPARATOR)
+    const refused = tooLarge(this.connection, packet)
+    if (refused !== null) {
+      const error = this.#failed(refused, statements, undefined)
+      if (last > 0) this.#failure = { error: failedEarlier(error) }
+      done(error)
+      return
+    }
     let command: unknown
     command = this.connection.query(packet, null, (error, answer, columns) => {
       if (error) {

@@ -41,7 +41,7 @@ export function lockSeconds(statementSeconds: number, asked = LOCK_SECONDS): num
 
 export const OWN_ZONE = '+00:00'
 
-/** The statements that set up our own connection; `statementSeconds` is the limit of a statement. */
+/** The statements that set up our own connection, the last with its largest packet; `statementSeconds` is the limit of a statement. */
 export function ownSettings(statementSeconds: number): string {
   return [
     // The server may have set another character set by init_connect, by which the driver would then encode.
@@ -49,6 +49,7 @@ export function ownSettings(statementSeconds: number): string {
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
     // The comment is for MariaDB alone: the locks of a process that has vanished end, though its connection stands.
     `SET SESSION /*M! idle_transaction_timeout = 120, */ innodb_lock_wait_timeout = ${lockSeconds(statementSeconds)}, sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '${OWN_ZONE}', timestamp = DEFAULT, ${RELIED_ON.map(({ name, value }) => `${name} = ${value}`).join(', ')}`,
+    'SELECT @@SESSION.max_allowed_packet AS largest',
   ].join('; ')
 }
 

@@ -10,6 +10,7 @@ import { noteLockWait } from '../mysql/lock-wait'
 import { mysqlFailure } from '../mysql/mysql-failures'
 import { requireOneSession } from '../mysql/one-session'
 import { OwnPool } from '../mysql/own-pool'
+import { notePacketLimit } from '../mysql/packets'
 import { PASSWORD_MS, type PasswordFunction, sendsTokens, streamWithPassword } from '../mysql/password'
 import { connectTo, type HostedConnection, ofPool, ServerHosts } from '../mysql/server-hosts'
 import { NAMELESS_FILE, parseServerUrl, passwordFault, refusedUrl, sqliteFile } from '../mysql/server-url'
@@ -220,7 +221,12 @@ async function setSessions(
     limitStatements(connection, pool, statementSeconds)
     noteLockWait(connection, statementSeconds)
     const isSet = new Promise((resolve, reject) => {
-      connection.query(ownSettings(statementSeconds), (error) => (error ? reject(error) : resolve(undefined)))
+      connection.query(ownSettings(statementSeconds), (error, answers) => {
+        if (error) return reject(error)
+        const [{ largest = 0 } = {}] = (answers as { largest?: number | string }[][]).at(-1) ?? []
+        notePacketLimit(connection, Number(largest))
+        resolve(undefined)
+      })
     })
     return Promise.all([isSet, hosts?.require(connection)])
   }
