@@ -1,10 +1,10 @@
 /** The errors of dead messages, by place: counted along the claims index, up to a bound. No decision depends on these counts. */
-import type { Reader, Row } from '../../../database/engine'
+import { placeholders, type Reader, type Row } from '../../../database/engine'
 import { DEAD_ERRORS } from '../../../fields/answers-queues'
 import type { DeadError, DeadErrors } from '../../../shared/queue-types'
 import { chunksOf } from '../../chunks'
 import { requireHead } from '../heads'
-import { STATE } from '../rows'
+import { MAX_IDS, STATE } from '../rows'
 import { choosing, deadRanges, OWN_COLUMN } from './dead-choice'
 import { errorKind } from './error-kind'
 
@@ -70,10 +70,15 @@ export interface Letters {
   sinceMs: number
 }
 
-/** Those of all queues: in each, of the first 10,000 messages. */
-export async function readLetters(reader: Reader): Promise<Letters[]> {
+/** Those in all queues, or in these: in each, of the first 10,000 messages. */
+export async function readLetters(reader: Reader, within?: readonly bigint[]): Promise<Letters[]> {
   const { engine, tables } = reader
-  const holders = await reader.rows(`SELECT ${engine.bigint('id')} AS id FROM ${tables.queues} WHERE has_letters = 1`)
+  const select = `SELECT ${engine.bigint('id')} AS id FROM ${tables.queues} WHERE has_letters = 1`
+  const holders: Row[] = within === undefined ? await reader.rows(select) : []
+  for (const ids of chunksOf(within ?? [], MAX_IDS)) {
+    const found = await reader.rows(`${select} AND id IN (${placeholders(ids.length)})`, ids)
+    for (const row of found) holders.push(row)
+  }
   const letters: Letters[] = []
   for (const chunk of chunksOf(holders, AT_ONCE)) {
     const counted = chunk.map(

@@ -5,10 +5,10 @@
  * Invariant: one process counts at a time (the row of the step 0 is taken by one UPDATE), and counting takes a small part of the
  * time, whichever process does it.
  */
-import type { Parameter, Reader, Session, Statements, Tx } from '../../../database/engine'
+import type { Parameter, Reader, Session, Tx } from '../../../database/engine'
 import { performance } from '../../../shared/platform'
 import { chunksOf, groupedBy } from '../../chunks'
-import { diedIn, type Letters } from '../dead/deaths'
+import { diedIn, readLetters } from '../dead/deaths'
 import type { QueueMemory } from '../memory'
 import { MAX_IDS, STATE } from '../rows'
 import { ALL_QUEUES, COUNTS, GAUGES, type HistoryRing, KEY, lastAt, RINGS, slotOf } from './slots'
@@ -57,11 +57,11 @@ async function readClock({ rows, now, tables }: Reader) {
 }
 
 /** Queues that are gone get no row. */
-async function addTraffic(statements: Tx, taken: ReadonlyMap<string, Traffic>, atMs: number): Promise<void> {
-  const { engine, tables } = statements
+async function addTraffic(tx: Tx, taken: ReadonlyMap<string, Traffic>, atMs: number): Promise<void> {
+  const { engine, tables } = tx
   for (const names of chunksOf([...taken.keys()], MAX_IDS)) {
     const list = engine.list(names)
-    const found = await statements.rows(
+    const found = await tx.rows(
       `SELECT ${engine.bigint('id')} AS id, queue FROM ${tables.queues} WHERE queue IN (${list.sql}) ORDER BY id`,
       list.parameters,
     )
@@ -74,7 +74,7 @@ async function addTraffic(statements: Tx, taken: ReadonlyMap<string, Traffic>, a
       ...COUNTS.map((one) => `${one} = ${engine.proposed(one)} + CASE WHEN ${same} THEN ${one} ELSE 0 END`),
       ...GAUGES.map((one) => `${one} = CASE WHEN ${same} THEN ${one} END`),
     ]
-    await write(statements, COUNTS, sets, rows)
+    await write(tx, COUNTS, sets, rows)
   }
 }
 
@@ -98,56 +98,59 @@ async function isClaimed(session: Session, atMs: number): Promise<boolean> {
 
 async function countAll(session: Session, memory: QueueMemory, atMs: number): Promise<void> {
   const since = performance.now()
-  const counted = await session.read(async (reader) => gaugesOf(reader, await memory.totals.letters(reader)))
+  const counted = await session.read(gaugesOf)
   const nextMs = atMs + Math.max(STEP_MS, Math.ceil((performance.now() - since) * SHARE))
-  await session.separately(async (statements) => {
-    await clear(statements, FINE, atMs)
+  // Nothing of it needs an answer, so that it is one packet.
+  const count = async (tx: Tx) => {
+    await clear(tx, FINE, atMs)
     const sets = [
-      ...COUNTS.map(
-        (one) => `${one} = CASE WHEN at_ms = ${statements.engine.proposed('at_ms')} THEN ${one} ELSE 0 END`,
-      ),
-      ...GAUGES.map((one) => `${one} = ${statements.engine.proposed(one)}`),
+      ...COUNTS.map((one) => `${one} = CASE WHEN at_ms = ${tx.engine.proposed('at_ms')} THEN ${one} ELSE 0 END`),
+      ...GAUGES.map((one) => `${one} = ${tx.engine.proposed(one)}`),
     ]
     const rows = [...counted].map(([id, gauges]) => [...keyOf(atMs, FINE, id), ...gauges])
-    await write(statements, GAUGES, sets, rows)
-    await write(statements, [], [], [keyOf(atMs, FINE, ALL_QUEUES)])
-    await roundOff(statements, atMs)
+    await write(tx, GAUGES, sets, rows)
+    await write(tx, [], [], [keyOf(atMs, FINE, ALL_QUEUES)])
     if (nextMs > atMs + STEP_MS) {
-      await statements.run(
-        `UPDATE ${statements.tables.queueHistory} SET at_ms = ? WHERE step_seconds = 0 AND slot = 0 AND queue_id = ${ALL_QUEUES}`,
+      await tx.later(
+        `UPDATE ${tx.tables.queueHistory} SET at_ms = ? WHERE step_seconds = 0 AND slot = 0 AND queue_id = ${ALL_QUEUES}`,
         [nextMs],
       )
     }
-  })
+  }
+  await session.write(count, { arrived: async () => true, retryMs: 0 })
+  const endMs = lastAt(atMs - STEP_MS, COARSE)
+  if (memory.traffic?.roundedMs === endMs) return
+  await session.write((tx) => roundOff(tx, endMs), { arrived: async () => true, retryMs: 0 })
+  if (memory.traffic) memory.traffic.roundedMs = endMs
 }
 
 /** Rows of an earlier round of the ring, such as those of queues that were dropped since. */
-async function clear(statements: Statements, ring: HistoryRing, atMs: number): Promise<void> {
-  await statements.run(
-    `DELETE FROM ${statements.tables.queueHistory} WHERE step_seconds = ? AND slot = ? AND at_ms < ?`,
-    [ring.stepSeconds, slotOf(atMs, ring), atMs],
-  )
+async function clear(tx: Tx, ring: HistoryRing, atMs: number): Promise<void> {
+  await tx.later(`DELETE FROM ${tx.tables.queueHistory} WHERE step_seconds = ? AND slot = ? AND at_ms < ?`, [
+    ring.stepSeconds,
+    slotOf(atMs, ring),
+    atMs,
+  ])
 }
 
 /** Makes a coarse point of the fine ones of the last coarse step, once all processes have reported them. */
-async function roundOff(statements: Statements, atMs: number): Promise<void> {
-  const { tables, engine } = statements
+async function roundOff(tx: Tx, endMs: number): Promise<void> {
+  const { tables, engine } = tx
   const table = tables.queueHistory
-  const endMs = lastAt(atMs - STEP_MS, COARSE)
   const [step, slot, queue] = keyOf(endMs, COARSE, ALL_QUEUES)
-  const [there] = await statements.rows(
+  const [there] = await tx.rows(
     `SELECT at_ms FROM ${table} WHERE step_seconds = ? AND slot = ? AND queue_id = ? AND at_ms = ?`,
     [step, slot, queue, endMs] as Parameter[],
   )
   if (there !== undefined) return
-  await clear(statements, COARSE, endMs)
+  await clear(tx, COARSE, endMs)
   const beginMs = endMs - COARSE.stepSeconds * 1000
   const slots = Array.from({ length: COARSE.stepSeconds / FINE.stepSeconds }, (_, n) =>
     slotOf(beginMs + (n + 1) * STEP_MS, FINE),
   )
   const columns = [...COUNTS, ...GAUGES]
   const rounded = columns.map((one) => `${(COUNTS as readonly string[]).includes(one) ? 'SUM' : 'MAX'}(${one})`)
-  await statements.run(
+  await tx.later(
     `INSERT INTO ${table} (${KEY}, at_ms, ${columns.join(', ')}) ` +
       `SELECT ${step}, ${slot}, queue_id, ${endMs}, ${rounded.join(', ')} FROM ${table} fine ` +
       `WHERE step_seconds = ${FINE.stepSeconds} AND slot IN (${slots.join(', ')}) AND fine.at_ms > ${beginMs} AND fine.at_ms <= ${endMs} ` +
@@ -165,12 +168,12 @@ const keyOf = (atMs: number, ring: HistoryRing, id: bigint): Parameter[] => [
 
 /** `sets`: in rows that are there. They compare with the time that the row has, which is set last. */
 async function write(
-  statements: Statements,
+  tx: Tx,
   columns: readonly string[],
   sets: readonly string[],
   rows: readonly Parameter[][],
 ): Promise<void> {
-  const { engine, tables } = statements
+  const { engine, tables } = tx
   const names = [KEY, 'at_ms', ...columns].join(', ')
   const all = [...sets, `at_ms = ${engine.proposed('at_ms')}`].join(', ')
   for (const chunk of chunksOf(rows, ROWS)) {
@@ -178,15 +181,13 @@ async function write(
       (values) => `INSERT INTO ${tables.queueHistory} (${names}) VALUES ${values} ${engine.onDuplicate(KEY)} ${all}`,
       chunk,
     )
-    await statements.run(sql, parameters)
+    await tx.later(sql, parameters)
   }
 }
 
 /** The gauges of the queues that have messages, in the order of their ids: one scan of the claims index. */
-async function gaugesOf(
-  { engine, tables, rows, now }: Reader,
-  letters: readonly Letters[],
-): Promise<Map<bigint, Parameter[]>> {
+async function gaugesOf(reader: Reader): Promise<Map<bigint, Parameter[]>> {
+  const { engine, tables, rows, now } = reader
   const found = await rows(
     `SELECT ${engine.bigint('counted.queue_id')} AS queue_id, counted.state AS state, counted.messages AS messages, ` +
       `${now} - oldest.sent_at_ms AS age_ms ` +
@@ -195,6 +196,8 @@ async function gaugesOf(
       `JOIN ${tables.queueMessages} oldest ON oldest.id = counted.oldest_id`,
   )
   const byQueue = groupedBy(found, (row) => BigInt(row.queue_id as string))
+  // Only these may have dead letters: not all queues are looked at.
+  const letters = await readLetters(reader, [...byQueue.keys()])
   for (const { sourceId } of letters) if (!byQueue.has(sourceId)) byQueue.set(sourceId, [])
   const ids = [...byQueue.keys()].sort((a, b) => (a < b ? -1 : 1))
   return new Map(

@@ -6,6 +6,8 @@ export interface Traffic {
 }
 
 export class QueueTraffic {
+  /** The end of the last coarse step that this process has seen written, in milliseconds. */
+  roundedMs = 0
   #queues = new Map<string, Traffic>()
 
   get isEmpty(): boolean {
