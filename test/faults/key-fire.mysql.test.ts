@@ -1,0 +1,3 @@
+import { describeKeyFire } from './key-fire'
+
+describeKeyFire('mysql')
