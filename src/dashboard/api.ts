@@ -21,6 +21,13 @@ function noteClock(response: Response): void {
   clockAhead = Math.abs(ahead) > NOTABLE_MS ? ahead : 0
 }
 
+/**
+ * The last answers of pages, by their addresses, so that the way back to one shows it at once, and its scroll position fits.
+ * They end with a change that was made here, for a list would show what was deleted, and with the key: another may see less.
+ */
+export const answers = new Map<string | undefined, unknown>()
+session.onChange(() => answers.clear())
+
 export const transport = new Transport({
   // Relative, so that a proxy may serve everything below a path.
   baseUrl: '.',
@@ -32,6 +39,7 @@ export const transport = new Transport({
     // An app that the dashboard is mounted in may know its users by a cookie.
     const response = await fetch(target, { ...init, cache: 'no-store', credentials: 'same-origin' })
     noteClock(response)
+    if (init?.method !== undefined && init.method !== 'GET') answers.clear()
     return response
   },
 })

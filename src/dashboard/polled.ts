@@ -4,7 +4,7 @@
  */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'
-import { isAccessError, toError } from './api'
+import { answers, isAccessError, toError } from './api'
 import { noteAnswer, noteEnd, noteFailure } from './outage'
 import { session } from './session'
 
@@ -24,8 +24,6 @@ interface Shown<T> extends Pick<Polled<T>, 'data' | 'error'> {
   address?: string | undefined
 }
 
-/** The last answers of pages, so that the way back to one shows it at once, and its scroll position fits. */
-const answers = new Map<string | undefined, unknown>()
 const MAX_ANSWERS = 20
 
 function remember(address: string, data: unknown): void {
@@ -34,9 +32,6 @@ function remember(address: string, data: unknown): void {
   const oldest = answers.size > MAX_ANSWERS ? answers.keys().next().value : undefined
   if (oldest !== undefined) answers.delete(oldest)
 }
-
-// Another key may not see the same.
-session.onChange(() => answers.clear())
 
 /**
  * With an `address` the last answer for it is shown first.
