@@ -26,6 +26,22 @@ export function recentn1764300000000(prefix: string, name: string): new () => Mi
   }
 }
 
-export function limitTables(_types: Types): TableDefinition[] {
-  return []
+export function limitTables({ name, bytes, clustered }: Types): TableDefinition[] {
+  return [
+    {
+      name: 'queue_turns',
+      columns: {
+        queue_id: 'bigint NOT NULL',
+        message_group: `${name} NOT NULL`,
+        limit_id: 'bigint NOT NULL',
+        waiting: 'integer NOT NULL',
+        receives: `${bytes(1000)} NOT NULL`,
+        held_until_ms: 'bigint NOT NULL',
+        kept_until_ms: 'bigint NOT NULL',
+      },
+      primaryKey: ['queue_id', 'message_group'],
+      indexes: { queue_turns_kept: { columns: ['kept_until_ms'] } },
+      suffix: clustered,
+    },
+  ]
 }

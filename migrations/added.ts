@@ -39,7 +39,13 @@ export const BOUND_COLUMNS: AddedColumns = {
 }
 
 /** What limits, keys, scores and rates need. */
-export const LIMIT_COLUMNS: AddedColumns = {}
+export const LIMIT_COLUMNS: AddedColumns = {
+  queues: {
+    rates: 'varchar(100) NULL',
+    held_until_ms: 'bigint NOT NULL DEFAULT 0',
+    groups_held_until_ms: 'bigint NOT NULL DEFAULT 0',
+  },
+}
 
 /** All of them. */
 export function addedColumns(types: Types): AddedColumns {

@@ -1,7 +1,7 @@
 /**
  * `node scripts/client-operations.cjs` writes docs/openapi.json, the document of the build in dist, and generates
  * src/client/operations.ts from it: the route of each operation, what it takes and answers by the names of `schemas.ts`, and
- * which fields of its bodies are ids and times: a time whose name ends in `At` is known by that. Each is its own constant, so
+ * which fields of its bodies are ids and times: a time whose name ends in `At` or `Until` is known by that. Each is its own constant, so
  * that a bundler leaves out those that no page calls. A test generates the same text and compares.
  */
 const { writeFileSync } = require('node:fs')
@@ -117,9 +117,9 @@ function shapeOf(schema, schemas) {
   if (schema.properties) {
     const fields = Object.entries(schema.properties).map(([name, each]) => [name, shapeOf(each, schemas)])
     const converted = fields.filter(([, shape]) => shape !== null)
-    const wrong = fields.find(([name, shape]) => name.endsWith('At') && shape !== 'time')
+    const wrong = fields.find(([name, shape]) => /At$|Until$/.test(name) && shape !== 'time')
     if (wrong) throw new Error(`${wrong[0]} is no time, and the client makes it one`)
-    const named = converted.filter(([name]) => !name.endsWith('At'))
+    const named = converted.filter(([name]) => !/At$|Until$/.test(name))
     return converted.length === 0 ? null : Object.fromEntries(named)
   }
   const shapes = (schema.anyOf ?? schema.oneOf ?? []).map((each) => shapeOf(each, schemas)).filter(Boolean)

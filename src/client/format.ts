@@ -6,7 +6,7 @@ import type { ErrorCode } from '../shared/error-codes'
 import { type Fault, invalidInput, RecentnError } from '../shared/recentn-error'
 
 type Shape = 'bigint' | 'time' | FieldShapes
-/** The fields of a body that are ids or times, or have such fields in them; a time whose name ends in `At` is left out. */
+/** The fields of a body that are ids or times, or have such fields in them; a time whose name ends in `At` or `Until` is left out. */
 export type FieldShapes = { readonly [field: string]: Shape }
 type Fields = Record<string, unknown>
 
@@ -118,7 +118,7 @@ function encoded(value: unknown, shape: Shape, pointer = ''): unknown {
 }
 
 function shapeIn(shape: FieldShapes, name: string): Shape | undefined {
-  if (name.endsWith('At')) return 'time'
+  if (/At$|Until$/.test(name)) return 'time'
   return Object.hasOwn(shape, name) ? shape[name] : undefined
 }
 

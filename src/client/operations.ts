@@ -48,6 +48,7 @@ export const promoteMessages: Operation<Answers['Promoted'], { path: Path<'queue
 export const purgeQueue: Operation<Answers['Deleted'], { path: Path<'queue'>; body: Bodies['Purge'] }> = { method: 'POST', path: '/v1/queues/{queue}/purge', body: { ids: 'bigint' } }
 export const pauseQueue: Operation<Answers['Queue'], { path: Path<'queue'>; body: Bodies['NoFields'] }> = { method: 'POST', path: '/v1/queues/{queue}/pause', answer: {} }
 export const resumeQueue: Operation<Answers['Queue'], { path: Path<'queue'>; body: Bodies['NoFields'] }> = { method: 'POST', path: '/v1/queues/{queue}/resume', answer: {} }
+export const holdQueue: Operation<Answers['Held'], { path: Path<'queue'>; body: Bodies['Hold'] }> = { method: 'POST', path: '/v1/queues/{queue}/hold', answer: {} }
 export const sendMessages: Operation<Answers['SentOneOrMany'], { path: Path<'queue'>; body: Bodies['Sending'] }> = { method: 'POST', path: '/v1/queues/{queue}/messages', answer: { id: 'bigint', messages: sentShape } }
 export const peekMessages: Operation<Answers['MessagePage'], { path: Path<'queue'>; query: Query<'state' | 'bodies' | 'error' | 'from' | 'limit' | 'after'> }> = { method: 'GET', path: '/v1/queues/{queue}/messages', answer: { messages: peekedMessageShape } }
 export const getMessage: Operation<Answers['PeekedMessage'], { path: Path<'queue' | 'id'> }> = { method: 'GET', path: '/v1/queues/{queue}/messages/{id}', answer: peekedMessageShape }

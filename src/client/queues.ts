@@ -7,6 +7,7 @@ import type {
   DeadFilter,
   Extended,
   ExtendOptions,
+  HoldOptions,
   Message,
   MessagePage,
   MessageRef,
@@ -17,6 +18,7 @@ import type {
   PeekOptions,
   PurgeOptions,
   Queue,
+  QueueHold,
   QueueSettings,
   Queues,
   ReceiveOptions,
@@ -27,6 +29,7 @@ import type {
 import type { As } from '../shared/types'
 import type { Operation } from './format'
 import * as operations from './operations'
+import type { Repeat } from './retry'
 import { SettingsCalls, type SettingsNames } from './settings'
 import { type CallOptions, everyOf, parted, type Transport, type WithCall } from './transport'
 
@@ -46,12 +49,17 @@ export class QueueCalls
 
   /** Until `resume`, messages can be sent but receives get none. Repeatable. Throws `queue_not_found`. */
   pause(queue: string, options?: CallOptions): Promise<Queue> {
-    return this.#transport.value(operations.pauseQueue, { path: { queue }, body: {} }, { repeat: 'safe', ...options })
+    return this.#post(operations.pauseQueue, queue, {}, options, 'safe')
   }
 
   /** Ends a pause; waiting receives get messages at once. Repeatable. Throws `queue_not_found`. */
   resume(queue: string, options?: CallOptions): Promise<Queue> {
-    return this.#transport.value(operations.resumeQueue, { path: { queue }, body: {} }, { repeat: 'safe', ...options })
+    return this.#post(operations.resumeQueue, queue, {}, options, 'safe')
+  }
+
+  /** For `seconds` no message of the queue, or of one of its message groups, is handed out; 0 ends a hold. */
+  hold(queue: string, options: WithCall<HoldOptions>): Promise<QueueHold> {
+    return this.#post(operations.holdQueue, queue, {}, options, 'safe')
   }
 
   /**
@@ -63,10 +71,7 @@ export class QueueCalls
     body: Given & AsJson<Given>,
     options: SendOptions & CallOptions = {},
   ): Promise<Sent> {
-    const [more, call] = parted(options)
-    const repeat = options.dedupId ? 'safe' : 'once'
-    const parts = { path: { queue }, body: { body, ...more } }
-    return this.#transport.value(operations.sendMessages, parts, { repeat, ...call }) as Promise<Sent>
+    return this.#post(operations.sendMessages, queue, { body }, options, options.dedupId ? 'safe' : 'once')
   }
 
   /**
@@ -79,10 +84,8 @@ export class QueueCalls
     options?: CallOptions,
   ): Promise<Sent[]> {
     const repeat = messages.every(({ dedupId }) => dedupId) ? 'safe' : 'once'
-    const parts = { path: { queue }, body: { messages } }
-    return (
-      (await this.#transport.value(operations.sendMessages, parts, { repeat, ...options })) as { messages: Sent[] }
-    ).messages
+    const given = { messages }
+    return (await this.#post<{ messages: Sent[] }>(operations.sendMessages, queue, given, options, repeat)).messages
   }
 
   /**
@@ -90,25 +93,14 @@ export class QueueCalls
    * messages that it claimed become ready after that timeout. With `waitSeconds` it may take that much longer.
    */
   async receive<Body = unknown>(queue: string, options: WithCall<ReceiveOptions> = {}): Promise<Message<Body>[]> {
-    return (await this.#inParts(operations.receiveMessages, queue, options)).messages as Message<Body>[]
+    return (await this.#post<{ messages: Message<Body>[] }>(operations.receiveMessages, queue, {}, options, 'parts'))
+      .messages
   }
 
   /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. Not repeated, as `receive`. */
   async cycle<Body = unknown>(queue: string, options: WithCall<CycleOptions> = {}): Promise<Message<Body>[]> {
-    return (await this.#inParts(operations.cycleMessages, queue, options)).messages as Message<Body>[]
-  }
-
-  #inParts<Answer, Body extends object>(
-    operation: Operation<Answer, { path: { queue: string | bigint }; body: Body }>,
-    queue: string,
-    options: Body & CallOptions,
-  ): Promise<Answer> {
-    const [body, call] = parted(options)
-    return this.#transport.value(
-      operation,
-      { path: { queue }, body: body as unknown as Body },
-      { repeat: 'parts', ...call },
-    )
+    return (await this.#post<{ messages: Message<Body>[] }>(operations.cycleMessages, queue, {}, options, 'parts'))
+      .messages
   }
 
   /**
@@ -116,45 +108,45 @@ export class QueueCalls
    * the claim is no longer the caller's: it was settled, or another receiver has claimed the message since.
    */
   ack(queue: string, message: MessageRef, options?: CallOptions): Promise<void> {
-    return this.#settle(operations.ackMessages, queue, one(message), options)
+    return this.#post(operations.ackMessages, queue, one(message), options)
   }
 
   /** The message failed: it is handed out again after a delay, or never. Throws as `ack`. */
   nack(queue: string, message: MessageRef, options?: NackOptions & CallOptions): Promise<void> {
-    return this.#settle(operations.nackMessages, queue, one(message), options)
+    return this.#post(operations.nackMessages, queue, one(message), options)
   }
 
   /** Extends the claim to the visibility timeout, counted from now. Throws as `ack`. */
   extend(queue: string, message: MessageRef, options: ExtendOptions & CallOptions): Promise<void> {
     // The handle stays valid, so that a second extension has the effect of one.
-    return this.#settle(operations.extendMessages, queue, one(message), options, 'safe')
+    return this.#post(operations.extendMessages, queue, one(message), options, 'safe')
   }
 
   /** `ack` of 1 to 1,000 messages or handles; resolves to the handles that counted, and those that did not. */
   ackMany(queue: string, messages: readonly MessageRef[], options?: CallOptions): Promise<Acked> {
-    return this.#settle(operations.ackMessages, queue, many(messages), options)
+    return this.#post(operations.ackMessages, queue, many(messages), options)
   }
 
   /** `nack` of 1 to 1,000 messages or handles. */
   nackMany(queue: string, messages: readonly MessageRef[], options?: NackOptions & CallOptions): Promise<Nacked> {
-    return this.#settle(operations.nackMessages, queue, many(messages), options)
+    return this.#post(operations.nackMessages, queue, many(messages), options)
   }
 
   /** `extend` of 1 to 1,000 messages or handles. */
   extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions & CallOptions): Promise<Extended> {
-    return this.#settle(operations.extendMessages, queue, many(messages), options, 'safe')
+    return this.#post(operations.extendMessages, queue, many(messages), options, 'safe')
   }
 
   /** One handle is answered with nothing, a list with what became of each. */
-  #settle<Answer>(
+  #post<Answer>(
     operation: Operation<unknown, { path: object; body: object }>,
     queue: string,
-    handles: object,
+    given: object,
     options: CallOptions = {},
-    repeat?: 'safe',
+    repeat?: Repeat,
   ): Promise<Answer> {
     const [more, call] = parted(options)
-    const parts = { path: { queue }, body: { ...handles, ...more } }
+    const parts = { path: { queue }, body: { ...given, ...more } }
     return this.#transport.value(operation, parts, { repeat, ...call }) as Promise<Answer>
   }
 
@@ -206,17 +198,17 @@ export class QueueCalls
 
   /** Sends dead messages, all or those that are chosen, back to the queue that they died in, with receive count 0. */
   redrive(queue: string, options: WithCall<Omit<RedriveOptions, 'prefix'>> = {}): Promise<{ moved: number }> {
-    return this.#inParts(operations.redriveQueue, queue, options)
+    return this.#post(operations.redriveQueue, queue, {}, options, 'parts')
   }
 
   /** Has the delayed ones of these messages, 1 to 1,000 ids, handed out now. */
   promote(queue: string, ids: readonly bigint[], options?: CallOptions): Promise<{ promoted: number }> {
-    return this.#transport.value(operations.promoteMessages, { path: { queue }, body: { ids } }, options)
+    return this.#post(operations.promoteMessages, queue, { ids }, options)
   }
 
   /** Deletes all ready, blocked and delayed messages, in a dead-letter queue the dead letters; or only the dead that are chosen. */
   purge(queue: string, options: WithCall<PurgeOptions> = {}): Promise<{ deleted: number }> {
-    return this.#inParts(operations.purgeQueue, queue, options)
+    return this.#post(operations.purgeQueue, queue, {}, options, 'parts')
   }
 }
 

@@ -16,6 +16,7 @@ const TABLES = {
   queueArchive: 'queue_archive',
   queueFlows: 'queue_flows',
   queueMessageGroups: 'queue_message_groups',
+  queueTurns: 'queue_turns',
   queueDedups: 'queue_dedups',
   queueCursors: 'queue_cursors',
   queueDrops: 'queue_drops',

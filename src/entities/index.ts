@@ -4,7 +4,7 @@ import { FeedEntry, FeedTombstone } from './feed-entry'
 import { Poll, PollClaim } from './poll'
 import { QueueDrop, WorkQueue } from './queue'
 import { QueueArchive, QueueMessage } from './queue-message'
-import { QueueCursor, QueueDedup, QueueFlow, QueueMessageGroup } from './queue-places'
+import { QueueCursor, QueueDedup, QueueFlow, QueueMessageGroup, QueueTurns } from './queue-places'
 import { QueueSchedule } from './queue-schedule'
 import { RecentGroup } from './recent-group'
 import { RecentItem } from './recent-item'
@@ -42,6 +42,7 @@ export const entities = [
   QueueMessage,
   QueueMessageGroup,
   QueueSchedule,
+  QueueTurns,
   RecentGroup,
   RecentItem,
   RecentPolicy,

@@ -1,6 +1,6 @@
 /** The arguments of queues and their messages. */
 import { RAN_OUT } from '../shared/failures'
-import { type Field, nullable, optional, type Rule, ref, refused, required, rulesOf, said } from './field'
+import { type Field, faultsOf, nullable, optional, type Rule, ref, refused, required, rulesOf, said } from './field'
 import {
   defaulted,
   FORM,
@@ -46,6 +46,22 @@ export const MAX_RECEIVES: typeof RECEIVES = {
 }
 export const GROUP_CONCURRENCY = whole(1, 1000)
 export const MAX_MESSAGES = whole(1, 10_000_000)
+/** `messages` in `perSeconds`. */
+const RATES = { messages: whole(1, 100_000), perSeconds: whole(1, 86_400) }
+const RATE_RULES = rulesOf({ messages: required(RATES.messages), perSeconds: required(RATES.perSeconds) })
+export const RATE: Field<{ messages: number; perSeconds: number }> = {
+  fault(value) {
+    if (typeof value !== 'object' || value === null) return 'must be { messages, perSeconds }'
+    const faults = faultsOf(value, RATE_RULES).map(({ pointer, detail }) => `${pointer?.slice(1)} ${detail}`)
+    return faults.length === 0 ? null : faults.join('; ')
+  },
+  schema: {
+    type: 'object',
+    required: ['messages', 'perSeconds'],
+    properties: { messages: RATES.messages.schema, perSeconds: RATES.perSeconds.schema },
+    additionalProperties: false,
+  },
+}
 /** How long a read waits for what is not there yet. */
 export const waitSeconds = (what: string) =>
   defaulted(whole(0, 20), 0, `How long to wait for a ${what} when there is none.`)
@@ -72,6 +88,8 @@ export const SETTING = {
     MAX_MESSAGES,
     'Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit.',
   ),
+  rateLimit: said(RATE, 'At most `messages` are received in each span of `perSeconds`. Null is no limit.'),
+  groupRateLimit: said(RATE, 'The same for each `messageGroup`. Null is no limit.'),
 }
 
 export const queueSettings = {
@@ -82,6 +100,8 @@ export const queueSettings = {
   retentionSeconds: nullable(SETTING.retentionSeconds),
   groupConcurrency: nullable(SETTING.groupConcurrency),
   maxMessages: nullable(SETTING.maxMessages),
+  rateLimit: nullable(SETTING.rateLimit),
+  groupRateLimit: nullable(SETTING.groupRateLimit),
   // An app that sets its queues up must not undo an operator's pause.
   paused: refused(PAUSED),
 }
@@ -94,6 +114,8 @@ export const QUEUE_DEFAULTS = {
   retentionSeconds: null,
   groupConcurrency: null,
   maxMessages: null,
+  rateLimit: null,
+  groupRateLimit: null,
 } as const
 
 export const MAX_ATTRIBUTES = 16
@@ -143,6 +165,12 @@ export const SEND_RULES = rulesOf(sendOptions)
 export const NEW_MESSAGE_RULES = rulesOf(newMessage)
 
 const bodies = optional(FORM)
+export const HOLD_SECONDS = said(whole(0, MAX_VISIBILITY_SECONDS), 'Counted from now; 0 ends the hold.')
+export const HOLD_RULES = rulesOf({
+  group: optional(NAME),
+  seconds: required(HOLD_SECONDS),
+  receiptHandle: optional(text()),
+})
 export const BATCH_LIMIT = whole(1, MAX_BATCH)
 export const WAIT_SECONDS = waitSeconds('message')
 export const receiveOptions = {

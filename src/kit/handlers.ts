@@ -43,6 +43,13 @@ export class Handlers<Held extends Lease<unknown>> {
     this.next()
   }
 
+  /** Those that wait and fulfil it wait no more. */
+  withdraw(isMeant: (lease: Held) => boolean): Held[] {
+    const meant = this.waiting.filter(isMeant)
+    this.waiting = this.waiting.filter((lease) => !isMeant(lease))
+    return meant
+  }
+
   next(): void {
     while (!this.closed && this.running.size < this.options.concurrency) {
       const [lease] = this.waiting

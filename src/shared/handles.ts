@@ -7,7 +7,7 @@ import { invalidInput } from './recentn-error'
 import { misfit, parseValues, refuseUnfit, type StandardSchema, schemaFault } from './schema'
 
 export const QUEUE_CALLS =
-  'get put ensure update pause resume drop send sendMany receive cycle ack nack extend ackMany nackMany extendMany peek message ' +
+  'get put ensure update pause resume hold drop send sendMany receive cycle ack nack extend ackMany nackMany extendMany peek message ' +
   'remove redrive promote purge errors'
 export const GROUP_CALLS = 'append recent recentIfChanged item clear remove get put update ensure drop'
 export const FEED_CALLS = 'put putMany get delete republish changes cursor moveCursor dropCursor status drop'

@@ -197,14 +197,14 @@ describe('queues', () => {
     expect(made).toMatchObject({ queue: 'mail', maxReceives: 1, paused: false, createdAt: expect.any(Date) })
     expect(await client.queues.get('mail')).toEqual(await store.queues.get('mail'))
     expect((await client.queues.list({ prefix: 'mail', limit: 1 })).nextAfter).toBe('mail')
-    expect((await everyOf(client.queues.all({ limit: 1 }))).map(({ queue }) => queue)).toEqual(['mail', 'mail-dead'])
+    expect(await everyOf(client.queues.all({ limit: 1 }))).toMatchObject([{ queue: 'mail' }, { queue: 'mail-dead' }])
     expect(await client.queues.ensure('mail')).toEqual({ ...made, created: false })
     expect(await client.queues.pause('mail')).toMatchObject({ paused: true })
     expect(await client.queues.update('mail', { maxReceives: null })).toMatchObject({ maxReceives: null, paused: true })
     expect(await client.queues.resume('mail')).toMatchObject({ maxReceives: null, paused: false })
+    expect(await client.queues.hold('mail', { seconds: 30 })).toEqual({ heldUntil: expect.any(Date) })
     await expect(client.queues.drop('mail-dead')).rejects.toMatchObject({ code: 'queue_in_use', status: 409 })
-    expect(await client.queues.drop('nobody')).toBe(false)
-    expect(await client.queues.get('nobody')).toBeNull()
+    expect([await client.queues.drop('nobody'), await client.queues.get('nobody')]).toEqual([false, null])
   })
 
   test('take and give messages, and settle them', async () => {

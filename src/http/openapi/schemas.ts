@@ -76,6 +76,7 @@ const ofGroups = components(
 const ofQueues = components(
   ...[queueDto.QueueSettingsDto, queueDto.QueueChangesDto, queue.QUEUE, queue.QUEUE_STATUS, queueDto.NoFieldsDto],
   ...[queue.QUEUE_PAGE, queueDto.RedriveDto, queueDto.PromoteDto, queueDto.PurgeDto, queue.MOVED, queue.PROMOTED],
+  ...[queueDto.HoldDto, queue.HELD],
   queue.DEAD_ERRORS,
   ...[queueDto.NewMessageDto, queueDto.MessagesDto],
 )

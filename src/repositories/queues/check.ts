@@ -10,6 +10,7 @@ import type {
   CycleOptions,
   DeadFilter,
   ExtendOptions,
+  HoldOptions,
   MessageRef,
   NackOptions,
   NewMessage,
@@ -159,6 +160,10 @@ export function checkedPurge(queue: unknown, options: PurgeOptions): DeadChoice 
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.PURGE_RULES)])
   const { dead = false, error, from, ids } = options
   return { ...choiceOf(options), isDead: dead || (error ?? from ?? ids) !== undefined }
+}
+
+export function checkHold(queue: unknown, options: HoldOptions): void {
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.HOLD_RULES)])
 }
 
 export function checkPromote(queue: unknown, ids: readonly bigint[]): void {

@@ -8,7 +8,7 @@ import type { Queues } from '../../shared/queue-types'
 import { schemaFault } from '../../shared/schema'
 import type { WorkOptions } from './types'
 
-export interface StoreWorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMany' | 'extendMany'> {
+export interface StoreWorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMany' | 'extendMany' | 'hold'> {
   /**
    * Ends claims as if they had not been made: ready again, with the receive count that they had before. Stale handles
    * are ignored.

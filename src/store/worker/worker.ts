@@ -6,7 +6,6 @@
  * one way: acked, nacked, given back, or lost. A lease is counted from before the receive that brought it.
  */
 
-import { isShared } from '../../kit/admission'
 import { Handlers } from '../../kit/handlers'
 import { movedByTests } from '../../kit/test-time'
 import { RecentnError } from '../../shared/errors'
@@ -17,8 +16,9 @@ import { CLOCK, clearInterval, outside, setInterval } from '../../shared/platfor
 import type { Message } from '../../shared/queue-types'
 import { Stepping, type StopOptions, surrounded } from '../../shared/running'
 import { parsing } from '../../shared/schema'
-import { InFlight, Settles, type SettlesOptions } from '../../shared/settle-batch'
+import { InFlight, Settles } from '../../shared/settle-batch'
 import { isClosed, SURROUNDINGS } from '../running'
+import { contextOf, mayPass } from './context'
 import { checkedWork, type StoreWorkSource, type WorkSettings } from './options'
 import { Prefetch } from './prefetch'
 import type { Worker, WorkOptions, WorkResult } from './types'
@@ -39,11 +39,6 @@ export function startWorker(
   const settings = checkedWork(queue, handler, options)
   return outside(() => new QueueWorker(source, queue, handler, settings))
 }
-
-/** While the claim holds; while the database is away, also beyond that. */
-const mayPass: SettlesOptions['again'] = (error, { endsAt }, isStopping) =>
-  !(error instanceof RecentnError && ['closed', 'queue_not_found'].includes(error.code)) &&
-  ((isShared(error) && !isStopping) || CLOCK.now() < endsAt)
 
 export class QueueWorker extends Stepping implements Worker {
   readonly #source: StoreWorkSource
@@ -179,7 +174,7 @@ export class QueueWorker extends Stepping implements Worker {
     const unkept = new Set(leases.filter((lease) => this.#isLate(lease)))
     if (unkept.size > 0) {
       this.#prefetch.slowed()
-      handlers.waiting = handlers.waiting.filter((lease) => !unkept.has(lease))
+      handlers.withdraw((lease) => unkept.has(lease))
       this.#giveBack([...unkept])
       handlers.next()
     }
@@ -209,18 +204,23 @@ export class QueueWorker extends Stepping implements Worker {
     // A claim that is due was given back, or is about to be.
     if (lease.isLost || this.#isLate(lease)) return
     lease.keptAt = CLOCK.now()
-    const context = {
-      /** Made when the handler asks for it. */
-      get signal() {
-        return lease.signal
-      },
-    }
+    const context = contextOf(
+      lease,
+      this.#source,
+      this.#queue,
+      (group) => this.#leases.remove(lease) && this.#letGo(group),
+    )
     const failure = await this.#faults.attempt(() => this.#handle(lease.subject, context), lease.subject)
     this.#leases.remove(lease)
     if (lease.isLost) return
     this.#prefetch.handled(CLOCK.now() - lease.keptAt, failure !== null)
     if (failure) this.#settles.failed(lease, failure.error)
     else this.#settles.done(lease)
+  }
+
+  #letGo(group: string | undefined): void {
+    const isHeld = ({ subject }: Held) => group === undefined || subject.messageGroup === group
+    this.#giveBack(this.#handlers.withdraw(isHeld))
   }
 
   /** The receives that wait end too, and what they brought is given back. */

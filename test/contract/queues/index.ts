@@ -29,6 +29,7 @@ import { describeQueueSends } from './send'
 import { describeQueueSettings } from './settings'
 import { describeQueueSettles } from './settle'
 import { describeQueueTransactions } from './transactions'
+import { describeTurns } from './turns'
 import { describeQueueWaits } from './wait'
 import { describeQueuesWoken } from './woken'
 
@@ -59,6 +60,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueCycles(context)
   describeQueueFairness(context)
   describeGroupConcurrency(context)
+  describeTurns(context)
   describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)

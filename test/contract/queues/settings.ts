@@ -18,6 +18,7 @@ export function describeQueueSettings(context: Context): void {
         counts: __,
         oldestAgeSeconds: ___,
         died: ____,
+        limited: _____,
         ...before
       } = (await queues().get(queue)) ?? {}
       for (const paused of [true, true, false, false]) {
@@ -98,6 +99,7 @@ export function describeQueueSettings(context: Context): void {
       let expected: Required<QueueSettings> = {
         ...{ visibilityTimeoutSeconds: 7, maxReceives: 3, deadLetterQueue: dead },
         ...{ onDelete: 'archive', retentionSeconds: 60, groupConcurrency: 4, maxMessages: 9 },
+        ...{ rateLimit: null, groupRateLimit: { messages: 3, perSeconds: 60 } },
       }
       await queues().put(queue, expected)
       const parts: QueueSettings[] = [
@@ -105,6 +107,8 @@ export function describeQueueSettings(context: Context): void {
         { maxReceives: 4 },
         { maxMessages: 10_000_000 },
         { maxMessages: null },
+        { rateLimit: { messages: 7, perSeconds: 1 } },
+        { groupRateLimit: null },
         { maxReceives: null },
         { deadLetterQueue: other },
         { onDelete: 'remove' },
@@ -120,6 +124,7 @@ export function describeQueueSettings(context: Context): void {
           ...expected,
           tag: expect.any(String),
           paused: false,
+          heldUntil: null,
           createdAt: expect.any(Date),
         })
         expect(await queues().get(queue)).toMatchObject(expected)

@@ -6,8 +6,8 @@ import type { Parameter, Reader, Row, Statement } from '../../../database/engine
 import type { QueueHead } from '../heads'
 import type { ClaimPlace } from '../pages'
 import { type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE } from '../rows'
+import { claimSets } from '../settle/claims'
 import { NO_RECEIPT } from '../settle/receipts'
-import { claimSets } from '../settle/transitions'
 
 export interface ClaimRequest {
   head: QueueHead

@@ -9,20 +9,22 @@
  */
 import type { Reader, Session, Statement, StatementAnswer, Statements } from '../../../database/engine'
 import { merging } from '../../runners'
-import type { QueueHead } from '../heads'
+import { type QueueHead, takesTurns } from '../heads'
 import { MAX_CLAIM_BYTES, type QueueMemory } from '../memory'
 import type { ClaimPlace } from '../pages'
 import { type ClaimedMessages, type ClaimedRow, messageColumns, STATE, urgencyOf } from '../rows'
-import { hasWork, lookAt, promoteSeen, type QueueLook } from '../settle/promote'
-import { giveBack } from '../settle/settle'
-import { lookSeconds, newClaimNumber } from '../settle/transitions'
+import { lookSeconds, newClaimNumber } from '../settle/claims'
+import { giveBack } from '../settle/give-back'
+import { hasWork, lookAt, type QueueLook } from '../settle/looks'
+import { promoteSeen } from '../settle/promote'
 import { type ClaimRequest, claimedIn, claimSql, readSql } from './claim-statements'
 import { claimNext } from './cycle'
+import { claimInTurn } from './in-turn'
 
 /** A further receive within this time does not look for due messages again. */
 const LOOK_MS = 100
 
-interface ReceiveRequest {
+export interface ReceiveRequest {
   queue: string
   limit: number
   visibilityTimeoutSeconds: number | undefined
@@ -57,7 +59,7 @@ async function receiveTogether(
   const mayLook = requests.some((request) => request.mayLook)
   const all = { ...first, limit: wantedBy(requests), mayLook }
   const claimed = cursor === null ? claimReady(session, memory, all) : claimNext(session, memory, { ...all, cursor })
-  const { head, rows } = await claimed
+  const { head, rows, nextInMs } = await claimed
   // Further callers may leave while messages are given back.
   for (let wanted = wantedBy(requests); rows.length > wanted; wanted = wantedBy(requests)) {
     await giveBack(session, memory, first.queue, rows.splice(wanted)).catch(() => {})
@@ -67,7 +69,7 @@ async function receiveTogether(
   return requests.map((request) => {
     const share = rows.slice(given, given + maxOf(request))
     given += share.length
-    return { head, rows: share }
+    return { head, rows: share, nextInMs }
   })
 }
 
@@ -81,7 +83,9 @@ function maxOf({ limit, signal }: ReceiveRequest): number {
 
 async function claimReady(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedMessages> {
   const first = await claimSome(session, memory, request)
-  if (first.work === null || first.rows.length > 0) return first
+  if (first.rows.length > 0) return first
+  if (takesTurns(first.head)) return claimInTurn(session, memory, request)
+  if (first.work === null) return first
   await promoteSeen(session, memory, first.work, request.limit)
   return claimSome(session, memory, { ...request, mayLook: false })
 }
@@ -138,9 +142,9 @@ class ReceiveClaims {
         const isFresh = statements.separate || statements.engine.oneConnection
         if (!look.isReady && isFresh) return { head: look.head, rows: [], work: null }
         head = look.head
-      } else if (head.paused) head = await memory.refresh(statements, queue)
+      } else if (head.paused || head.heldMs > 0) head = await memory.refresh(statements, queue)
       const claimed = { head, rows: this.#rows, work: null }
-      if (head.paused) return claimed
+      if (head.paused || takesTurns(head)) return claimed
       if (!isWhole && statements.separate && lookSeconds(head, visibilityTimeoutSeconds) === 0) return null
       const from = fromStart ? null : await this.#placeOf(statements, head)
       const isAll = (await this.#claim(statements, head, from)) === 'all'

@@ -4,6 +4,7 @@
  */
 import type { Tx } from '../../../database/engine'
 import { RecentnError } from '../../../shared/errors'
+import type { Turn } from '../groups/turns'
 import { notFound, type QueueHead } from '../heads'
 import type { MessageToSend, SendRequest } from '../rows'
 import { type DedupCandidate, findDuplicates } from './dedups'
@@ -17,6 +18,8 @@ export interface OutgoingMessage extends DedupCandidate {
   start: number
   /** Its group has no place for it. */
   isBlocked: boolean
+  /** Of its group, where that comes later. */
+  turn: Turn | null
 }
 
 /** The messages of each request, or why it is refused. After a refusal all are judged again: one may have been a duplicate of another that is not sent now. */
@@ -69,5 +72,5 @@ function queueFull({ queue, maxMessages }: QueueHead): RecentnError {
 }
 
 function outgoing(head: QueueHead, row: MessageToSend): OutgoingMessage {
-  return { head, row, id: 0n, first: null, sent: true, start: 0, isBlocked: false }
+  return { head, row, id: 0n, first: null, sent: true, start: 0, isBlocked: false, turn: null }
 }

@@ -13,7 +13,8 @@ import { committing } from '../../runners'
 import { leaveMark } from '../../writers'
 import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
 import { enterGroups, makeNextReady } from '../groups/places'
-import { CYCLED, type HeldHeads, holdHeads, isLimited, lowerShortest, type QueueHead } from '../heads'
+import { remindOfTurns, type Turn } from '../groups/turns'
+import { CYCLED, givenPlace, type HeldHeads, holdHeads, isLimited, lowerShortest, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { blockedPlace, insertChunks, insertedColumns, type SendRequest, STATE, textsOf, urgencyOf } from '../rows'
 import { admit, type OutgoingMessage } from './admission'
@@ -92,8 +93,14 @@ async function sendFully(
   await lowerAll(tx, toInsert)
   await remindOfDelayed(tx, memory, toInsert)
   const given = await enterGroups(tx, toInsert)
-  for (const index of given.blocked) (toInsert[Number(index)] as OutgoingMessage).isBlocked = true
-  const ready = toInsert.filter(({ row, isBlocked }) => row.delayMs === 0 && !isBlocked)
+  const numbered = (id: bigint) => toInsert[toInsert.length + Number(id)]
+  for (const id of given.blocked) (numbered(id) as OutgoingMessage).isBlocked = true
+  for (const [id, turn] of given.later) {
+    const one = numbered(id)
+    if (id < 0n && one !== undefined) one.turn = turn
+  }
+  await remindOfLater(tx, memory, toInsert)
+  const ready = toInsert.filter(({ row, isBlocked, turn }) => row.delayMs === 0 && !isBlocked && turn === null)
   const passed = isOwn ? await giveOpenStarts(tx, memory, ready) : null
   if (passed === null) await giveStarts(tx, ready)
   await insertMessages(tx, toInsert, held)
@@ -194,6 +201,14 @@ async function remindOfDelayed(tx: Tx, memory: QueueMemory, toInsert: readonly O
   for (const [id, delayMs] of first) await memory.reminders.remind(tx, id, delayMs)
 }
 
+async function remindOfLater(tx: Tx, memory: QueueMemory, toInsert: readonly OutgoingMessage[]): Promise<void> {
+  const later = toInsert.filter(({ turn }) => turn !== null)
+  for (const [head, alike] of groupedBy(later, (one) => one.head)) {
+    const turns = alike.map(({ turn }) => turn as Turn)
+    await remindOfTurns(tx, head, turns, memory)
+  }
+}
+
 async function insertMessages(tx: Tx, toInsert: readonly OutgoingMessage[], held: HeldHeads): Promise<void> {
   const chunks = insertChunks(toInsert, ({ row }) => row)
   for (const chunk of chunks) await insertChunk(tx, chunk, held)
@@ -219,12 +234,12 @@ async function insertChunk(tx: Tx, toInsert: readonly OutgoingMessage[], { nowMs
 
 /** The limit under which it has a place of its group; null if it has none. */
 function groupPlaceOf({ head, row, isBlocked }: OutgoingMessage): number | null {
-  return isLimited(head) && row.messageGroup !== null && row.delayMs === 0 && !isBlocked ? head.groupLimitId : null
+  return isLimited(head) && row.messageGroup !== null && row.delayMs === 0 && !isBlocked ? givenPlace(head) : null
 }
 
-function columnsOf({ head, row, start, isBlocked }: OutgoingMessage, nowMs: number): Parameter[] {
-  const dueMs = nowMs + row.delayMs
-  const isReady = row.delayMs === 0 && !isBlocked
+function columnsOf({ head, row, start, isBlocked, turn }: OutgoingMessage, nowMs: number): Parameter[] {
+  const dueMs = turn?.atMs ?? nowMs + row.delayMs
+  const isReady = row.delayMs === 0 && !isBlocked && turn === null
   const blocked = isBlocked ? blockedPlace(row.messageGroup as string) : null
   return [
     head.id,

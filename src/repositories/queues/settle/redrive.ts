@@ -43,7 +43,7 @@ async function moveBack(
   }
   const moves = returning.flatMap(({ target, group }) => group.map((row) => moveOf(row, head, target)))
   const given = await changePlaces(tx, moves)
-  for (const { target, group } of returning) await makeReady(tx, target, group, back, memory, given.blocked)
+  for (const { target, group } of returning) await makeReady(tx, target, group, back, memory, given)
   await makeNextReady(tx, given, memory)
   return moves.length
 }

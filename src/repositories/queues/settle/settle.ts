@@ -10,7 +10,8 @@ import type { Session, Tx, WriteOptions } from '../../../database/engine'
 import { RecentnError } from '../../../shared/errors'
 import type { FailedReceipt } from '../../../shared/queue-types'
 import { type MergeOperation, merging } from '../../runners'
-import { changePlaces, givePlacesTo, makeNextReady, moveOf } from '../groups/places'
+import { givePlacesTo } from '../groups/passing'
+import { changePlaces, makeNextReady, moveOf } from '../groups/places'
 import { deadLetterQueueOf, GROUP_PHASE, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
@@ -20,7 +21,6 @@ import {
   isOutOfReceives,
   type LockedRow,
   lockHeld,
-  makeBlocked,
   makeDead,
   makeDelayed,
   makeReady,
@@ -159,11 +159,11 @@ async function nackAll(
     ...dying.map((row) => moveOf(row, head, deadLetterQueue)),
     ...ready.map((row) => moveOf(row, head, head)),
   ])
-  await makeDead(tx, deadLetterQueue, dying, nowMs, memory, given.blocked)
+  await makeDead(tx, deadLetterQueue, dying, nowMs, memory, given)
   if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
   if (delayMs > 0 && again.length > 0) await memory.reminders.remind(tx, head.id, delayMs)
   const unclaimed = `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`
-  await makeReady(tx, head, ready, unclaimed, memory, given.blocked)
+  await makeReady(tx, head, ready, unclaimed, memory, given)
   await makeNextReady(tx, given, memory)
   return receiptsOf(rows)
 }
@@ -196,47 +196,6 @@ async function extendTogether(
   )
   await session.afterCommit(memory.counting('messagesExtended', settled.size))
   return sharesOf(requests, settled)
-}
-
-/** Ends claims as if they had not been made: the messages are ready where they stood, with one receive less. */
-export function giveBack(
-  session: Session,
-  memory: QueueMemory,
-  queue: string,
-  receipts: readonly Receipt[],
-): Promise<SettledReceipts> {
-  return session.write(
-    async (tx) => {
-      const held = await holdWithMessages(tx, queue, receipts)
-      const { head } = held
-      const rows = held.rows.filter(({ state }) => state === STATE.inFlight)
-      const cycle = head.cycled === 0 ? 0 : head.id
-      const { blocked } = await changePlaces(
-        tx,
-        rows.map((row) => moveOf(row, head, head)),
-      )
-      const ready = rows.filter(({ id }) => !blocked.has(id))
-      const uncounted = 'receive_count = receive_count - 1'
-      await updateRows(
-        tx,
-        `state = ${STATE.ready}, sort_major = -priority, sort_minor = virtual_start, cycle_queue_id = ${cycle}, ` +
-          `${uncounted}, receipt = '${NO_RECEIPT}'`,
-        ready,
-      )
-      await makeBlocked(
-        tx,
-        head,
-        rows.filter(({ id }) => blocked.has(id)),
-        `, ${uncounted}`,
-      )
-      memory.becameReady(
-        tx,
-        ready.map(({ priority }) => ({ head, priority, start: Number.NEGATIVE_INFINITY })),
-      )
-      return receiptsOf(rows)
-    },
-    untilSettled(memory, queue, receipts),
-  )
 }
 
 export function receiptsOf(rows: readonly LockedRow[]): SettledReceipts {
