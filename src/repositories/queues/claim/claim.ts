@@ -7,17 +7,18 @@
  * messages without waiting. The index recentn_queue_messages_claim serves WHERE and ORDER BY alike: a claim never passes over
  * messages that are delayed, in flight or dead.
  */
-import type { Reader, Session, Statement, StatementAnswer, Statements } from '../../../database/engine'
-import { merging } from '../../runners'
+import type { Session, Statement, StatementAnswer, Statements } from '../../../database/engine'
+import type { Message, ReceiveOptions } from '../../../shared/queue-types'
+import { merging, type Waits } from '../../runners'
 import { type QueueHead, takesTurns } from '../heads'
 import { MAX_CLAIM_BYTES, type QueueMemory } from '../memory'
 import type { ClaimPlace } from '../pages'
-import { type ClaimedMessages, type ClaimedRow, messageColumns, STATE, urgencyOf } from '../rows'
+import { type ClaimedMessages, type ClaimedRow, messageColumns, messageOf } from '../rows'
 import { lookSeconds, newClaimNumber } from '../settle/claims'
 import { giveBack } from '../settle/give-back'
 import { hasWork, lookAt, type QueueLook } from '../settle/looks'
 import { promoteSeen } from '../settle/promote'
-import { type ClaimRequest, claimedIn, claimSql, readSql } from './claim-statements'
+import { type ClaimRequest, claimedIn, claimSql, isUrgent, placeAfter, readSql } from './claim-statements'
 import { claimNext } from './cycle'
 import { claimInTurn } from './in-turn'
 
@@ -46,6 +47,30 @@ export const RECEIVES = merging<QueueMemory, ReceiveRequest, ClaimedMessages | n
   maxBatchSize: 1000,
   run: receiveTogether,
 })
+
+/** A receive looks, and may wait and look again. */
+export async function receiveIn(
+  waits: Waits,
+  run: (request: ReceiveRequest) => Promise<ClaimedMessages | null>,
+  queue: string,
+  options: ReceiveOptions,
+  cursor: string | null,
+): Promise<Message[]> {
+  const { limit = 1, visibilityTimeoutSeconds, waitSeconds = 0, signal } = options
+  const waiting = waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
+  try {
+    // Events are mostly of messages that are ready: a look for due ones before the claim would only delay them.
+    for (let mayLook = true; ; mayLook = false) {
+      waiting.look()
+      const request = { queue, visibilityTimeoutSeconds, cursor, limit, signal, mayLook }
+      const claimed = await waiting.unlessAborted(run(request))
+      if (claimed?.rows.length) return claimed.rows.map((row) => messageOf(claimed.head, row, options))
+      if (!(await waiting.again(undefined, claimed?.nextInMs ?? undefined))) return []
+    }
+  } finally {
+    waiting.leave()
+  }
+}
 
 /** First come, first served. Messages whose caller has left since are given back. */
 async function receiveTogether(
@@ -195,23 +220,6 @@ class ReceiveClaims {
 /** The most that a message may take as JSON, approximately: JSON writes some characters of an error as six. */
 function sizeOf({ body, attributes, lastError }: ClaimedRow): number {
   return 300 + body.length + (attributes?.length ?? 0) + 6 * (lastError?.length ?? 0)
-}
-
-/** Where the next claim may begin, after a full one: messages of the last priority that are left come later. */
-function placeAfter(rows: readonly ClaimedRow[], limit: number): ClaimPlace | null {
-  const last = rows.at(-1)
-  if (last === undefined || rows.length < limit) return null
-  return { major: urgencyOf(last.priority), minor: last.virtualStart }
-}
-
-/** Whether a more urgent message is ready. Backwards: forwards, index entries of claimed messages would be in the way. */
-async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise<boolean> {
-  const rows = await reader.rows(
-    `SELECT sort_major FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
-      `WHERE queue_id = ? AND state = ? AND sort_major < ? ORDER BY sort_major DESC LIMIT 1`,
-    [queueId, STATE.ready, major],
-  )
-  return rows.length > 0
 }
 
 /** None when nothing is ready, and when the head has changed. With `isLost`, the claim may have been made before. */
