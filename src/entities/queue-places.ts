@@ -70,6 +70,40 @@ export class QueueKey {
   aheadId!: bigint
 }
 
+/**
+ * The turns of a message group in a queue with a `groupRateLimit`, and those of the queue itself in the row of the group ''.
+ * The row in recentn_queue_message_groups is the lock of a group's turns; that of the group '' is its own.
+ */
+@Entity({ name: 'recentn_queue_turns', synchronize: false })
+@Index('recentn_queue_turns_kept', ['keptUntilMs'])
+export class QueueTurns {
+  @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
+  queueId!: bigint
+
+  @PrimaryColumn({ name: 'message_group', type: 'varchar', length: 191 })
+  messageGroup!: string
+
+  /** The limit of the queue under which turns were given: under another one, none are waiting. */
+  @Column({ name: 'limit_id', type: 'bigint', transformer: asBigint })
+  limitId!: bigint
+
+  /** How many messages have a turn and are not received yet. */
+  @Column({ type: 'integer', transformer: asNumber })
+  waiting!: number
+
+  /** The receives that still count: times and numbers. */
+  @Column({ type: 'varchar', length: 1000 })
+  receives!: string
+
+  /** A group: nothing of it is handed out before. The queue: its next turn, where it has none now. */
+  @Column({ name: 'held_until_ms', type: 'bigint', transformer: asNumber })
+  heldUntilMs!: number
+
+  /** When the row may be forgotten, unless messages wait. */
+  @Column({ name: 'kept_until_ms', type: 'bigint', transformer: asNumber })
+  keptUntilMs!: number
+}
+
 /** A message that was sent with a `dedupId`; the primary key lets only one of two senders be the first. */
 @Entity({ name: 'recentn_queue_dedups', synchronize: false })
 @Index('recentn_queue_dedups_sent', ['sentAtMs'])

@@ -73,6 +73,17 @@ export class WorkQueue {
   /** 1: a message was sent with a key. */
   @Column({ type: 'integer', transformer: asNumber })
   keyed!: number
+  /** The `rateLimit` and the `groupRateLimit`: `messages/seconds`, a space, and the other; null where there is neither. */
+  @Column({ type: 'varchar', length: 100, nullable: true })
+  rates!: string | null
+
+  /** No message is handed out before; 0 means that none is held. */
+  @Column({ name: 'held_until_ms', type: 'bigint', transformer: asNumber })
+  heldUntilMs!: number
+
+  /** When the last hold of a message group ends. */
+  @Column({ name: 'groups_held_until_ms', type: 'bigint', transformer: asNumber })
+  groupsHeldUntilMs!: number
 
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
