@@ -42,16 +42,12 @@ export interface QueuesOptions {
   /** Throws inside a transaction of the store's database. */
   guard?: () => void
   counts?: WorkCounts
-  /** Whether what schedules have due is sent in the background. */
   tick: boolean
-  /** Whether the history of queues is written. */
   history: boolean
   onError: (error: unknown, work: BackgroundWork) => void
-  /** For what other processes do. */
   sharedPoll: SharedPoll<PollQuestion, PollAnswer>
 }
 
-/** The queues, and what the store needs to know of them. */
 export type OpenQueues = ReturnType<typeof openQueues>
 
 const MAX_PENDING_RECEIPTS = 100_000
@@ -92,11 +88,9 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     schedules: { ...schedulesOn(session, memory), tick } as StoreSchedules,
     /** One round of the sweeper; `all`: removals, too, which not every round makes. */
     sweep: (how?: { all?: boolean }) => sweepQueues(session, memory, how),
-    /** Sends what schedules have due, unless that is turned off. */
     tick: async () => {
       if (options.tick) await scheduler.tick()
     },
-    /** One round of writing the history. */
     record: () => recordHistory(session, memory),
     due: memory.reminders,
     waits,
@@ -111,7 +105,6 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
   }
 }
 
-/** The handle of a store's queue. */
 export function queueHandleOn<In, Out>(
   queues: StoreQueues,
   name: string,
@@ -147,7 +140,6 @@ function waitsOf(
   return waits
 }
 
-/** Workers that run until they are stopped. */
 function workersOn(
   repository: QueueRepository,
   giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>,
@@ -163,15 +155,13 @@ function workersOn(
     giveBack,
     guard,
   }
-  const work: StoreQueues['work'] = (queue, handler, options = {}) => {
-    return workers.add(options?.auto === false ? null : queue, () =>
+  const work: StoreQueues['work'] = (queue, handler, options = {}) =>
+    workers.add(options?.auto === false ? null : queue, () =>
       startWorker(source, queue, handler as Handler, options as WorkOptions),
     )
-  }
-  const workMany: StoreQueues['workMany'] = (queue, handler, options = {}) => {
-    return workers.add(options?.auto === false ? null : queue, () =>
+  const workMany: StoreQueues['workMany'] = (queue, handler, options = {}) =>
+    workers.add(options?.auto === false ? null : queue, () =>
       startWorkerOfMany(source, queue, handler as BatchHandler<Message>, options as WorkManyOptions),
     )
-  }
   return { work, workMany, workers }
 }
