@@ -18,6 +18,7 @@ import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
 import { describeQueueHistory } from './history'
 import { describeQueuesInTheWay } from './in-the-way'
+import { describeKeyCosts } from './key-costs'
 import { describeQueueKeys } from './keys'
 import { describeQueueLetters } from './letters'
 import { describeMessageAttributes } from './message-attributes'
@@ -65,6 +66,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueFairness(context)
   describeGroupConcurrency(context)
   describeQueueKeys(context)
+  describeKeyCosts(context)
   describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)

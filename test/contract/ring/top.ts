@@ -1,4 +1,5 @@
-import type { Mode, OwnSettings, Recent } from '../../../src/index'
+import type { OwnSettings, Recent } from '../../../src/index'
+import type { Mode } from '../../../src/shared/group-types'
 import { type Context, membersOf, refusal } from '../context'
 import { insert, move } from '../door/tools'
 import { statementsOf } from '../statements'
