@@ -5,7 +5,8 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aBoolean, aStore, option } from '../../fields/options'
-import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import { endsWithin } from '../../shared/backoff'
+import { CLOCK, performance } from '../../shared/platform'
 import type { StoreTotals } from '../../store/counts'
 import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
@@ -167,16 +168,7 @@ class Scrape {
 }
 
 /** The answer; null if it fails or takes too long. */
-function soon<T>(asked: Promise<T>): Promise<{ answer: T } | null> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, PATIENCE_MS, null)
-    const done = (outcome: { answer: T } | null) => {
-      clearTimeout(timer)
-      resolve(outcome)
-    }
-    asked.then(
-      (answer) => done({ answer }),
-      () => done(null),
-    )
-  })
+async function soon<T>(asked: Promise<T>): Promise<{ answer: T } | null> {
+  const isInTime = await endsWithin(CLOCK, PATIENCE_MS, asked).catch(() => false)
+  return isInTime ? { answer: await asked } : null
 }
