@@ -159,20 +159,14 @@ const SAME_MS = 1000
 class Stopping {
   readonly #begun = new AbortController()
   readonly #hurried = new AbortController()
+  /** Aborted when the process must stop. */
+  readonly begun = this.#begun.signal
+  /** Aborted when the process must stop without draining. */
+  readonly hurried = this.#hurried.signal
   #begunAt = 0
 
   constructor() {
     for (const signal of SIGNALS) process.on(signal, this.#onSignal)
-  }
-
-  /** Aborted when the process must stop. */
-  get begun(): AbortSignal {
-    return this.#begun.signal
-  }
-
-  /** Aborted when the process must stop without draining. */
-  get hurried(): AbortSignal {
-    return this.#hurried.signal
   }
 
   /** Lets signals end the process again. */
