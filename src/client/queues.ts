@@ -8,6 +8,7 @@ import type {
   Extended,
   ExtendOptions,
   HistoryPeriod,
+  HoldOptions,
   Message,
   MessagePage,
   MessageRef,
@@ -19,6 +20,7 @@ import type {
   PurgeOptions,
   Queue,
   QueueHistory,
+  QueueHold,
   QueueSettings,
   Queues,
   ReceiveOptions,
@@ -53,6 +55,11 @@ export class QueueCalls
 
   resume(queue: string, options?: CallOptions): Promise<Queue> {
     return this.#transport.asked(operations.resumeQueue, { queue }, options, 'safe')
+  }
+
+  /** For `seconds` no message of the queue, or of one of its message groups, is handed out; 0 ends a hold. */
+  hold(queue: string, options: WithCall<HoldOptions>): Promise<QueueHold> {
+    return this.#transport.asked(operations.holdQueue, { queue }, options, 'safe')
   }
 
   /**

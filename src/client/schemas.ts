@@ -58,6 +58,7 @@ export interface Answers {
   Overview: Overview
   Moved: { moved: number }
   Promoted: { promoted: number }
+  Held: queues.QueueHold
   Schedule: Schedule
   SchedulePage: SchedulePage
   Entry: feeds.Entry
@@ -97,6 +98,7 @@ export interface Bodies {
   Redrive: Omit<queues.RedriveOptions, 'prefix'>
   Promote: { ids: readonly bigint[] }
   Purge: queues.PurgeOptions
+  Hold: queues.HoldOptions
   NoFields: Record<string, never>
   NewSchedule: ScheduleDefinition
   ScheduleChanges: ScheduleChanges

@@ -4,7 +4,7 @@ import { Feed, FeedConsumer, FeedDrop, FeedEntry, FeedTombstone, Sequence } from
 import { Poll, PollClaim } from './poll'
 import { QueueDrop, QueueHistorySlot, WorkQueue } from './queue'
 import { QueueArchive, QueueMessage } from './queue-message'
-import { QueueCursor, QueueDedup, QueueFlow, QueueKey, QueueMessageGroup } from './queue-places'
+import { QueueCursor, QueueDedup, QueueFlow, QueueKey, QueueMessageGroup, QueueTurns } from './queue-places'
 import { QueueSchedule } from './queue-schedule'
 import { RecentGroup, RecentItem } from './recent-group'
 import { RecentPolicy, RecentPolicyEpoch, RecentPolicyRollout } from './recent-policy'
@@ -34,6 +34,7 @@ export const entities = [
   QueueMessage,
   QueueMessageGroup,
   QueueSchedule,
+  QueueTurns,
   RecentGroup,
   RecentItem,
   RecentPolicy,

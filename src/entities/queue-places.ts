@@ -45,6 +45,27 @@ export class QueueKey {
   @Column({ ...BIGINT, name: 'ahead_id' }) aheadId!: bigint
 }
 
+/**
+ * The turns of a message group in a queue with a `groupRateLimit`, and those of the queue itself in the row of the group ''.
+ * The row in recentn_queue_message_groups is the lock of a group's turns; that of the group '' is its own.
+ */
+@Entity({ name: 'recentn_queue_turns', synchronize: false })
+@Index('recentn_queue_turns_kept', ['keptUntilMs'])
+export class QueueTurns {
+  @PrimaryColumn({ ...BIGINT, name: 'queue_id' }) queueId!: bigint
+  @PrimaryColumn({ ...NAME, name: 'message_group' }) messageGroup!: string
+  /** The limit of the queue under which turns were given: under another one, none are waiting. */
+  @Column({ ...BIGINT, name: 'limit_id' }) limitId!: bigint
+  /** How many messages have a turn and are not received yet. */
+  @Column(INTEGER) waiting!: number
+  /** The receives that still count: times and numbers. */
+  @Column({ type: 'varchar', length: 1000 }) receives!: string
+  /** A group: nothing of it is handed out before. The queue: its next turn, where it has none now. */
+  @Column({ ...LONG, name: 'held_until_ms' }) heldUntilMs!: number
+  /** When the row may be forgotten, unless messages wait. */
+  @Column({ ...LONG, name: 'kept_until_ms' }) keptUntilMs!: number
+}
+
 /** A message that was sent with a `dedupId`; the primary key lets only one of two senders be the first. */
 @Entity({ name: 'recentn_queue_dedups', synchronize: false })
 @Index('recentn_queue_dedups_sent', ['sentAtMs'])

@@ -40,6 +40,12 @@ export class WorkQueue {
   @Column({ ...LONG, name: 'max_messages' }) maxMessages!: number
   /** 1: a message was sent with a key. */
   @Column(INTEGER) keyed!: number
+  /** The `rateLimit` and the `groupRateLimit`: `messages/seconds`, a space, and the other; null where there is neither. */
+  @Column({ type: 'varchar', length: 100, nullable: true }) rates!: string | null
+  /** No message is handed out before; 0 means that none is held. */
+  @Column({ ...LONG, name: 'held_until_ms' }) heldUntilMs!: number
+  /** When the last hold of a message group ends. */
+  @Column({ ...LONG, name: 'groups_held_until_ms' }) groupsHeldUntilMs!: number
   @Column({ ...LONG, name: 'created_at_ms' }) createdAtMs!: number
 }
 

@@ -32,6 +32,7 @@ import { describeQueueSends } from './send'
 import { describeQueueSettings } from './settings'
 import { describeQueueSettles } from './settle'
 import { describeQueueTransactions } from './transactions'
+import { describeTurns } from './turns'
 import { describeQueueWaits } from './wait'
 import { describeQueuesWoken } from './woken'
 
@@ -65,6 +66,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueFairness(context)
   describeGroupConcurrency(context)
   describeQueueKeys(context)
+  describeTurns(context)
   describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)
