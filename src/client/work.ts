@@ -8,7 +8,7 @@
 import { Faults } from '../shared/faults'
 import { extendBy, holdBy, type Lease, Leases, leaseOf } from '../shared/leases'
 import type { Message } from '../shared/queue-types'
-import { Stepping, surrounded } from '../shared/running'
+import { CAREFUL_MS, Stepping, surrounded } from '../shared/running'
 import { parsing } from '../shared/schema'
 import { Settles } from '../shared/settle-batch'
 import * as loops from './loops'
@@ -19,8 +19,6 @@ import { mayPass } from './retry'
 const WAIT_SECONDS = 20
 /** After an empty answer that took no longer than this, the next receive waits as long. */
 const SOON_MS = 100
-/** How long others are waited for before a suspect begins, and then its end before others begin. */
-const CAREFUL_MS = 3000
 /** How long the server has, after a stop without patience, to take what is settled. */
 const LAST_SETTLE_MS = 5000
 const RULES = {
