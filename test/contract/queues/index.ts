@@ -18,6 +18,7 @@ import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
 import { describeQueueHistory } from './history'
 import { describeQueuesInTheWay } from './in-the-way'
+import { describeKeyCosts } from './key-costs'
 import { describeQueueKeys } from './keys'
 import { describeQueueLetters } from './letters'
 import { describeMessageAttributes } from './message-attributes'
@@ -67,6 +68,7 @@ export function describeQueues(engine: EngineName): void {
   describeGroupConcurrency(context)
   describeQueueKeys(context)
   describeTurns(context)
+  describeKeyCosts(context)
   describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)
