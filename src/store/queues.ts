@@ -17,7 +17,8 @@ import type { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { SENDS } from '../repositories/queues/send/send'
 import { ACKS } from '../repositories/queues/settle/ack'
-import { receivable } from '../repositories/queues/settle/promote'
+import { giveBack as giveAllBack } from '../repositories/queues/settle/give-back'
+import { receivable } from '../repositories/queues/settle/looks'
 import * as settle from '../repositories/queues/settle/settle'
 import { sweepQueues } from '../repositories/queues/sweep'
 import { schedulesOn } from '../repositories/schedules/repository'
@@ -71,7 +72,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
   const repository = new QueueRepository(session, memory, runner, waits)
   const giveBack = async (queue: string, handles: readonly string[]) => {
     const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
-    await settle.giveBack(session, memory, queue, settle.validOf(named))
+    await giveAllBack(session, memory, queue, settle.validOf(named))
   }
   const { work, workMany, workers } = workersOn(repository, giveBack, guard)
   const scheduler = new Scheduler({
@@ -153,6 +154,7 @@ function workersOn(
     ackMany: repository.ackMany.bind(repository),
     nackMany: repository.nackMany.bind(repository),
     extendMany: repository.extendMany.bind(repository),
+    hold: repository.hold.bind(repository),
     giveBack,
     guard,
   }
