@@ -213,7 +213,9 @@ describe.each(ENGINES)('upgrades', (engine) => {
       const send = (body: string, key: string, more: SendOptions = {}) =>
         queues.send('keyed', body, { key, messageGroup: key, ...more })
       for (const key of keys) await send(`first ${key}`, key)
-      const firsts = new Map((await queues.receive('keyed', { limit: 10 })).map((message) => [message.messageGroup, message]))
+      const firsts = new Map(
+        (await queues.receive('keyed', { limit: 10 })).map((message) => [message.messageGroup, message]),
+      )
       for (const key of keys) await send(`second ${key}`, key, key === 'later' ? { delaySeconds: 3600 } : {})
       const change = (sql: string, key: string) => dataSource.query(`${sql} WHERE id = ${firsts.get(key)?.id}`)
       // As a process does it that has no column for keys. States 0 and 3: ready, dead.
