@@ -59,7 +59,7 @@ export class Trail {
   }
 }
 
-/** With a COMMIT behind the statements (`own-transactions.ts`), the error may be that of the COMMIT. */
+/** With a COMMIT behind the statements (`separateOn`), the error may be that of the COMMIT. */
 function mayHaveCommitted(engine: Engine, error: unknown): boolean {
   if (engine.leavesDoubt(error)) return true
   return engine.failure(error) === 'unable' && !engine.commitsAlone && !hasFailedEarlier(error)

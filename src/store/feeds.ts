@@ -22,10 +22,10 @@ import { feedHandle, filled } from '../shared/handles'
 import type { ConsumeHandler } from '../shared/handling-shapes'
 import { delay } from '../shared/platform'
 import { type ConsumeOptions, type StoreConsumer, startConsumer } from './consumer/consuming'
+import type { WorkCounts } from './counts'
 import { Publishing } from './publisher/publishing'
 import { StartedWork } from './running'
 import type { Store, StoreFeedHandle, StoreFeeds } from './types'
-import type { WorkCounts } from './work-counts'
 
 export interface FeedsOptions {
   describe: (target: FollowTarget<FollowedRow>) => Promise<Table>

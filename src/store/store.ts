@@ -30,7 +30,7 @@ import { schedulesOn } from '../repositories/schedules/repository'
 import { SequenceRepository } from '../repositories/sequences'
 import { feedHandle, groupHandle, queueHandle } from '../shared/handles'
 import type { Overview, OverviewOptions } from '../shared/overview-types'
-import { countsOf, readTotals, type StoreCounts, type StoreTotals } from './counts'
+import { countsOf, readTotals, type StoreCounts, type StoreTotals, WorkCounts } from './counts'
 import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
@@ -42,7 +42,6 @@ import { type OpenQueues, openQueues, queueHandleOn } from './queues'
 import { startLoops } from './sweeping/sweepers'
 import { Transactions } from './transactions'
 import type { Store, Transaction } from './types'
-import { WorkCounts } from './work-counts'
 
 export class BoundStore implements InnerStore {
   readonly groups: Store['groups']
@@ -176,12 +175,10 @@ export class BoundStore implements InnerStore {
   readonly pollMany: Store['pollMany'] = (target, handler, options) =>
     this.opened.polls.pollMany(target, handler as never, options)
 
-  within(transaction: EntityManager | QueryRunner): Transaction
-  within(transaction: QueryTransaction): Omit<Transaction, 'manager'>
-  within(transaction: EntityManager | QueryRunner | QueryTransaction): Omit<Transaction, 'manager'> {
+  readonly within = ((transaction: EntityManager | QueryRunner | QueryTransaction) => {
     const { session, ...own } = joined(transaction, this.#setting, this.location)
     return { ...this.#within(session), ...own }
-  }
+  }) as Store['within']
 
   counts(): StoreCounts {
     return countsOf(this.#work, this.#base.database.counts, {

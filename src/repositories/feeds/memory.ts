@@ -7,8 +7,8 @@ import type { Tx } from '../../database/engine'
 import { CachedCount } from '../cached-count'
 import { Reminders } from '../reminders'
 import type { FollowedTable } from './followed'
+import { REMINDED_FEEDS } from './publish'
 import type { EntryCounts } from './status'
-import { REMINDED_FEEDS } from './unpublished'
 
 const MAX_COUNTS = 10_000
 const MAX_IDS = 10_000

@@ -112,7 +112,7 @@ export function conditionOf(where: NonNullable<PollShape['where']>, reading: Tab
     if (value === null) return part(`${column} IS NULL`)
     const list: readonly unknown[] = Array.isArray(value) ? value : [value]
     for (const one of list) checkValue(one, `/where/${name}`, reading)
-    const values = (list as (string | number | bigint | boolean)[]).map(parameterOf)
+    const values = (list as (Parameter | boolean)[]).map((one) => (typeof one === 'boolean' ? Number(one) : one))
     return values.length === 0 ? NOTHING : part(`${column} IN (${placeholders(values.length)})`, ...values)
   })
   return allOf(...parts)
@@ -140,8 +140,4 @@ function checkValue(value: unknown, pointer: string, reading: TableReading): voi
 
 function isCondition(where: PollCondition | PollMatch): where is PollCondition {
   return typeof where.sql === 'string' && Object.keys(where).every((key) => key === 'sql' || key === 'parameters')
-}
-
-function parameterOf(value: string | number | bigint | boolean): Parameter {
-  return typeof value === 'boolean' ? Number(value) : value
 }

@@ -15,8 +15,7 @@ import { lockedGroups } from './heads'
 import type { GroupMemory } from './memory'
 import type { NewItemRow, Ring } from './ring'
 import { remember, ringsFor, windowsOf } from './rings'
-import { type Appended, type ItemRow, itemAt } from './rows'
-import { storedScore } from './score'
+import { type Appended, type ItemRow, itemAt, storedScore } from './rows'
 import type { Windows } from './windows'
 
 /** Bounds of one REPLACE: a UTF-16 unit may become six bytes of SQL, and 1 MiB is the least usual max_allowed_packet. */

@@ -16,13 +16,14 @@ import type {
   RecentOptions,
   WatchOptions,
 } from '../../shared/group-types'
+
 import { jsonTextOf } from '../../shared/json'
 import { sureText } from '../../shared/json-faults'
 import { givenOf, ifTagFaults } from '../settings'
 import type { ReadRequest } from './page'
 import type { PolicyRow } from './policies'
 import type { NewItemRow } from './ring'
-import { plain } from './score'
+import { plain } from './rows'
 
 export function checkName(key: string, value: unknown): void {
   refuse(nameFaults(key, value))

@@ -22,8 +22,7 @@ import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads
 import type { PolicyCache, PolicySet } from './policies'
 import { applyPolicies, applySettings, deleteSlots, nextSweep, occupantsOf, setForgetting, setSweep } from './reslot'
 import { exhausted } from './ring'
-import { type Head, headOf, headText, type ItemRow, itemAt, type Occupant } from './rows'
-import { plain, storedScore } from './score'
+import { type Head, headOf, headText, type ItemRow, itemAt, type Occupant, plain, storedScore } from './rows'
 import { visible } from './window'
 
 function groupOf(head: Head, set: PolicySet): Group {
@@ -31,7 +30,7 @@ function groupOf(head: Head, set: PolicySet): Group {
   return GROUP.of({
     group,
     ...set.settingsOf(group, head.own),
-    own: given(head.own),
+    own: givenOf(head.own),
     policy: set.prefixOf(group),
     tag: tagOf(head),
     totalAppended: lastId + 1n,
@@ -43,15 +42,6 @@ function groupOf(head: Head, set: PolicySet): Group {
 function tagOf({ incarnation, own: { capacity, mode, ttlSeconds, forgetEmptySeconds } }: Head): string {
   const times = [ttlSeconds, forgetEmptySeconds].map((seconds) => (seconds === undefined ? 'policy' : seconds))
   return settingsTag([String(incarnation), capacity, mode, ...times])
-}
-
-function given({ capacity, mode, ttlSeconds, forgetEmptySeconds }: OwnSettings): OwnSettings {
-  return {
-    ...(capacity !== undefined && { capacity }),
-    ...(mode !== undefined && { mode }),
-    ...(ttlSeconds !== undefined && { ttlSeconds }),
-    ...(forgetEmptySeconds !== undefined && { forgetEmptySeconds }),
-  }
 }
 
 export async function getGroup(reader: Reader, policies: PolicyCache, group: string): Promise<Group | null> {

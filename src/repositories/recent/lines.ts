@@ -6,8 +6,18 @@ import type { Row } from '../../database/engine'
 import { ITEM } from '../../fields/answers-groups'
 import type { Item, Mode, PayloadForm } from '../../shared/group-types'
 import { JsonText } from '../../shared/json'
-import { HEAD_MARK, headOf, type ItemRow, type Occupant, orEmpty, SEPARATOR, type SeenHead } from './rows'
-import { byRank, scoreOf, storedScore } from './score'
+import {
+  byRank,
+  HEAD_MARK,
+  headOf,
+  type ItemRow,
+  type Occupant,
+  orEmpty,
+  SEPARATOR,
+  type SeenHead,
+  scoreOf,
+  storedScore,
+} from './rows'
 
 /** An item of which only the beginning is decoded at first: a read fetches more of a window than it shows. */
 export interface ItemLine {

@@ -94,17 +94,14 @@ export function quickSelect(
     const select = `SELECT ${itemLine} FROM ${tables.items} i WHERE i.group_key`
     add(select, reading(window), ` AND i.slot < ${window}`)
   }
+  const numbers = Array.from({ length: newest }, (_, n) => `SELECT ${n} AS n`).join(' UNION ALL ')
   add(
-    `SELECT ${itemLine} FROM ${tables.groups} g ${next} (${numbers(newest)}) d ${next} ${tables.items} i ` +
+    `SELECT ${itemLine} FROM ${tables.groups} g ${next} (${numbers}) d ${next} ${tables.items} i ` +
       'ON i.group_key = g.group_key AND i.slot = (g.last_id - d.n) % g.capacity WHERE g.group_key',
     reading(NEWEST),
     " AND g.mode = 'history' AND d.n < g.capacity",
   )
   return all
-}
-
-function numbers(count: number): string {
-  return Array.from({ length: count }, (_, n) => `SELECT ${n} AS n`).join(' UNION ALL ')
 }
 
 /** A process's memory of groups before it reads. Without `windows` nothing is remembered: the reader may see uncommitted rows. */

@@ -7,8 +7,7 @@
 import { MAX_ID } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'
 import type { NewItem } from '../../shared/group-types'
-import type { Head, ItemRow, Occupant } from './rows'
-import { byRank } from './score'
+import { byRank, type Head, type ItemRow, type Occupant } from './rows'
 import { expired, slotOf } from './window'
 
 export interface NewItemRow {

@@ -5,13 +5,16 @@
  * Invariant: a head is always selected whole, as one text of fields in the order of `headText`. A driver decodes one
  * column many times faster than thirteen, and a text is exact whatever the driver's options make of a BIGINT. The
  * separator is a control character, which no name may contain. An empty field is NULL: no name is empty.
+ *
+ * A score is a finite double, stored as the whole number whose order is that of the doubles: the bits of it, with all but the sign
+ * turned round below zero. So three engines sort alike, and none writes a score as a text that rounds it.
  */
 import type { Engine, Parameter, Reader, Row, Tx } from '../../database/engine'
 import { APPENDED_ITEM, ITEM } from '../../fields/answers-groups'
+import { MAX_ID } from '../../fields/rules'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from '../../shared/group-types'
 import { JsonText } from '../../shared/json'
 import { jsonBytes } from '../../shared/json-faults'
-import { scoreOf } from './score'
 
 /** The facts that a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
@@ -193,4 +196,28 @@ export function itemBytes({ group, member, eventId, payload }: ItemRow): number 
 
 export function appendedItemOf({ row, appended }: Appended, payloads: PayloadForm = 'value'): AppendedItem {
   return APPENDED_ITEM.make(shown(row, payloads, appended))
+}
+
+const view = new DataView(new ArrayBuffer(8))
+
+export function storedScore(score: number): bigint {
+  view.setFloat64(0, plain(score))
+  return turned(view.getBigInt64(0))
+}
+
+export function scoreOf(stored: bigint): number {
+  view.setBigInt64(0, turned(stored))
+  return view.getFloat64(0)
+}
+
+/** Zero has one form: minus zero is equal to it, and would be stored as less. */
+export const plain = (score: number): number => score + 0
+
+const turned = (bits: bigint): bigint => (bits < 0n ? bits ^ MAX_ID : bits)
+
+/** Sorts the highest score first, and of equal ones the oldest. */
+export function byRank(a: Pick<Occupant, 'id' | 'score'>, b: Pick<Occupant, 'id' | 'score'>): number {
+  const [one, other] = [a.score ?? Number.NEGATIVE_INFINITY, b.score ?? Number.NEGATIVE_INFINITY]
+  if (one !== other) return one > other ? -1 : 1
+  return a.id < b.id ? -1 : 1
 }

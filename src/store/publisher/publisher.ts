@@ -8,7 +8,7 @@
 import { Loop } from '../../kit/loop'
 import { quietPauseMs, shareOf } from '../../kit/shared-poll'
 import { performance } from '../../shared/platform'
-import type { WorkCounts } from '../work-counts'
+import type { WorkCounts } from '../counts'
 
 export interface PublishingRound {
   /** How long it took to find the feeds with something to publish. */

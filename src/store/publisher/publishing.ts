@@ -9,12 +9,19 @@ import type { Followed } from '../../repositories/feeds/follow-types'
 import { type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
 import { beginFollowed } from '../../repositories/feeds/heads'
 import type { FeedMemory } from '../../repositories/feeds/memory'
-import { type FeedRows, type Published, publishRows, rowsKey } from '../../repositories/feeds/publish'
-import { hasUnpublished, remindedRows, unpublishedRows } from '../../repositories/feeds/unpublished'
+import {
+  type FeedRows,
+  hasUnpublished,
+  type Published,
+  publishRows,
+  remindedRows,
+  rowsKey,
+  unpublishedRows,
+} from '../../repositories/feeds/publish'
 import type { PollAnswer, PollQuestion } from '../../repositories/poll-query'
 import { performance } from '../../shared/platform'
 import { Stoppable } from '../../shared/running'
-import type { WorkCounts } from '../work-counts'
+import type { WorkCounts } from '../counts'
 import { Publisher, type PublisherOptions, type PublishingRound } from './publisher'
 
 export interface PublishingOptions {

@@ -8,8 +8,8 @@ import { Loop } from '../../kit/loop'
 import type { TickRound } from '../../repositories/schedules/tick'
 import { RecentnError } from '../../shared/errors'
 import { safeMessage, safeText } from '../../shared/safe-text'
+import type { WorkCounts } from '../counts'
 import type { BackgroundWork } from '../option-types'
-import type { WorkCounts } from '../work-counts'
 
 export interface SchedulerOptions {
   /** Sends what is due, or part of it. */
