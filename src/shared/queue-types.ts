@@ -23,8 +23,16 @@ import type {
   Sent,
   WholeMessage,
 } from './message-types'
-import type { HistoryPeriod, Queue, QueueHistory, QueuePage, QueueSettings, QueueStatus } from './queue-settings-types'
-import type { As, DryRun, Form, IfTag, ListOptions } from './types'
+import type {
+  HistoryPeriod,
+  Queue,
+  QueueHistory,
+  QueueListOptions,
+  QueuePage,
+  QueueSettings,
+  QueueStatus,
+} from './queue-settings-types'
+import type { As, DryRun, Form, IfTag } from './types'
 
 export type * from './message-types'
 export type * from './queue-settings-types'
@@ -48,8 +56,8 @@ export interface Queues {
   resume(queue: string): Promise<Queue>
   /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another queue names it. */
   drop(queue: string): Promise<boolean>
-  /** Queues by name. */
-  list(options?: ListOptions): Promise<QueuePage>
+  /** Queues by name, or by a number. */
+  list(options?: QueueListOptions): Promise<QueuePage>
   /** Sends one message. Throws `queue_not_found`. */
   send<Body = unknown, Given extends Body | JsonText = Body | JsonText>(
     queue: string,

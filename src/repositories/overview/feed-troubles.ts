@@ -1,7 +1,7 @@
 /** Troubles of feeds: entries that no process publishes, and consumers that are behind. */
 import type { Reader } from '../../database/engine'
 import { FEED } from '../feeds/heads'
-import type { FoundTrouble } from './queue-troubles'
+import type { FoundTrouble } from '../queues/troubles'
 
 /** A publisher runs several times a second. */
 const UNPUBLISHED_MS = 60_000

@@ -20,6 +20,7 @@ import { describeQueueHistory } from './history'
 import { describeQueuesInTheWay } from './in-the-way'
 import { describeQueueKeys } from './keys'
 import { describeQueueLetters } from './letters'
+import { describeListedQueues } from './listed'
 import { describeMessageAttributes } from './message-attributes'
 import { describeQueuesMidway } from './midway'
 import { describeQueueNames } from './names'
@@ -54,6 +55,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueDeadLetters(context)
   describeQueueDeaths(context)
   describeQueueLetters(context)
+  describeListedQueues(context)
   describeQueueDryRuns(context)
   describeQueueErrors(context)
   describeQueueFailures(context)
