@@ -7,12 +7,14 @@ import type { TroubleKind } from '../../shared/overview-types'
 import type { QueueListOptions, QueueOrder, QueuePage, QueueState, QueueStatus } from '../../shared/queue-types'
 import { chunksOf } from '../chunks'
 import { nameRange } from '../name-range'
+import { countLimited } from './counts'
 import { diedIn } from './dead/deaths'
-import { headColumns, headOf, queueOf } from './heads'
+import { headColumns, headOf, type QueueHead } from './heads'
 import { growthIn } from './history/read'
 import type { QueueMemory } from './memory'
 import type { NamedHead } from './queues'
 import { MAX_IDS, STATE } from './rows'
+import { queueOf } from './shown'
 import type { QueuesLook } from './troubles'
 
 export async function listHeads(
@@ -67,7 +69,7 @@ interface SortPlace {
 }
 
 interface ListedQueue extends SortPlace {
-  id: bigint
+  head: QueueHead
   status: QueueStatus
 }
 
@@ -89,11 +91,12 @@ export function listLooked(
       const oldestMs = oldestIn(look, named)
       const status = statusIn(look, named, oldestMs)
       const value = sort === undefined ? 0 : (VALUE[sort](status, oldestMs) ?? Number.NEGATIVE_INFINITY)
-      found.push({ id: named.head.id, queue: named.head.queue, value, status })
+      found.push({ head: named.head, queue: named.head.queue, value, status })
     }
     const rest = found.sort(byPlace).filter((one) => first === null || byPlace(first, one) < 0)
     const page = rest.slice(0, limit)
     await countArchived(reader, page)
+    for (const { head, status } of page) status.limited = await countLimited(reader, head, status.counts)
     const last = rest.length > limit ? page.at(-1) : undefined
     const nextAfter = last === undefined ? null : sort === undefined ? last.queue : `${last.value} ${last.queue}`
     return QUEUE_PAGE.of({ queues: page.map(({ status }) => status), nextAfter, states })
@@ -134,7 +137,7 @@ function oldestIn({ states }: QueuesLook, { head }: NamedHead): number | null {
   return waiting.length === 0 ? null : Math.min(...waiting.map(({ sentAtMs }) => sentAtMs))
 }
 
-/** Messages that are archived are not counted yet. */
+/** Messages that are archived, or limited, are not counted yet. */
 function statusIn(
   look: QueuesLook,
   { head, deadLetterQueue, isDeadLetterQueue }: NamedHead,
@@ -154,14 +157,15 @@ function statusIn(
       archived: 0,
     },
     oldestAgeSeconds: oldestMs && Math.max(0, Math.floor((look.nowMs - oldestMs) / 1000)),
+    limited: 0,
     died: diedIn(head.id, count(STATE.dead), look.letters),
     growthPerMinute: growthIn(look.growth, head.id)?.perMinute ?? null,
   })
 }
 
 async function countArchived({ engine, tables, rows }: Reader, page: readonly ListedQueue[]): Promise<void> {
-  const known = new Map(page.map(({ id, status }) => [id, status.counts]))
-  const archiving = page.filter(({ status }) => status.onDelete === 'archive').map(({ id }) => id)
+  const known = new Map(page.map(({ head, status }) => [head.id, status.counts]))
+  const archiving = page.filter(({ status }) => status.onDelete === 'archive').map(({ head }) => head.id)
   for (const ids of chunksOf(archiving, MAX_IDS)) {
     const counted = await rows(
       `SELECT ${engine.bigint('queue_id')} AS queue_id, COUNT(*) AS messages FROM ${tables.queueArchive} ` +

@@ -7,7 +7,9 @@ import { performance } from '../../shared/platform'
 import { answersTo, isYes, type PollAnswer, type PollFacts, type PollQuestion, whether } from '../poll-query'
 import type { DueSubject } from '../reminders'
 import { idleFlowsSql, sweepFlows } from './groups/flows'
-import { anyLimited, applyGroupLimit, mendLimits } from './groups/group-limit'
+import { anyMendable, applyGroupLimit, mendLimits } from './groups/group-limit'
+import { oldTurnsSql, sweepTurns } from './groups/turns'
+import { releaseOverdue } from './keys/overdue'
 import type { QueueMemory } from './memory'
 import { clearDropped, removeRows } from './removal'
 import { oldDedupsSql, sweepDedups } from './send/dedups'
@@ -122,10 +124,13 @@ async function removeOld(
     if (memory.isMending) memory.mendedAt = performance.now()
   }
   const which = all ? 'IS NOT NULL' : `BETWEEN ${round.after + 1n} AND ${round.to}`
-  const [isAny, isLimited, ...end] = await session.read((reader) =>
-    answersTo(reader, [anyOld(which), anyLimited(which), nextEnd(round.to)]),
+  const [isAny, isMendable, ...end] = await session.read((reader) =>
+    answersTo(reader, [anyOld(which), anyMendable(which), nextEnd(round.to)]),
   )
-  if (memory.isMending && isYes(isLimited)) await mendLimits(session, memory, which)
+  if (memory.isMending && isYes(isMendable)) {
+    await mendLimits(session, memory, which)
+    await releaseOverdue(session, memory, which)
+  }
   const done = isYes(isAny) ? await removeOf(session, which) : { removed: 0, more: false }
   if (done.more) return done
   // Where none come after them, it begins again.
@@ -153,7 +158,8 @@ async function removeOf(session: Session, which: string): Promise<{ removed: num
   const removed = await sweepArchive(session, which)
   const dedups = await session.write((tx) => sweepDedups(tx))
   const flows = await sweepFlows(session, which)
-  return { removed, more: dropped.length > 0 || removed > 0 || dedups > 0 || flows }
+  const turns = await sweepTurns(session)
+  return { removed, more: dropped.length > 0 || removed > 0 || dedups > 0 || flows || turns }
 }
 
 const ARCHIVED = 500
@@ -171,6 +177,7 @@ const anyOld = (which: string) =>
     archivedSql(words, '1', which),
     oldDedupsSql(words, '1'),
     idleFlowsSql(words, '1', which),
+    oldTurnsSql(words, '1'),
   ])
 
 /** Removes archived messages that have been kept long enough. */

@@ -16,7 +16,6 @@ import { scoreOf } from './score'
 /** The facts that a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
 
-/** An item as an append leaves it. */
 export interface Appended {
   row: ItemRow
   /** False for an item because of which another one was not appended. */
@@ -123,7 +122,6 @@ function ownSecondsIn(field: string): number | null | undefined {
   return field === '0' ? null : numberIn(field)
 }
 
-/** The columns that a write of a head sets. */
 export const WRITTEN_COLUMNS = [
   ...['group_key', 'incarnation', 'version', 'last_id', 'capacity', 'mode', 'ttl_seconds', 'own_capacity', 'own_mode'],
   ...['own_ttl_seconds', 'policy_epoch', 'sweep_at_ms', 'created_at_ms'],
@@ -140,7 +138,6 @@ export function headValues({ own, ...head }: Head): Parameter[] {
   return [...layout, ...owns, policyEpoch, sweepAtMs, createdAtMs, ...forgets]
 }
 
-/** SQL: an occupant in table `i`. */
 export function occupantColumns(engine: Engine): string {
   const numbers = `i.slot AS slot, ${engine.bigint('i.id')} AS id, ${engine.bigint('i.score')} AS score`
   return `${numbers}, i.member AS member, i.event_id AS event_id, i.created_at_ms AS created_at_ms`
@@ -174,36 +171,26 @@ export async function itemAt(tx: Tx, group: string, key: 'slot' | 'id', value: P
   return itemRowOf(group, row as Row)
 }
 
-/** The item as callers see it. */
 export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {
   return ITEM.make(shown(row, payloads, false))
 }
 
 function shown(row: ItemRow, payloads: PayloadForm, appended: boolean): AppendedItem {
-  const { group, id, slot, member, score, eventId } = row
-  const payload = payloadOf(row, payloads)
-  const createdAt = new Date(row.createdAtMs)
-  return { group, id, slot, member, score, payload, occurredAt: occurredAtOf(row), eventId, createdAt, appended }
-}
-
-function payloadOf({ payload }: ItemRow, payloads: PayloadForm): unknown {
-  return payload === null ? null : payloads === 'text' ? new JsonText(payload) : JSON.parse(payload)
-}
-
-function occurredAtOf({ occurredAtMs }: ItemRow): Date | null {
-  return occurredAtMs === null ? null : new Date(occurredAtMs)
+  const { group, id, slot, member, score, payload: text, occurredAtMs, eventId, createdAtMs } = row
+  const payload = text === null ? null : payloads === 'text' ? new JsonText(text) : JSON.parse(text)
+  const occurredAt = occurredAtMs === null ? null : new Date(occurredAtMs)
+  const createdAt = new Date(createdAtMs)
+  return { group, id, slot, member, score, payload, occurredAt, eventId, createdAt, appended }
 }
 
 /** The bytes that an item takes as JSON beside its names and its payload: the names of its fields, numbers and times. */
 export const FRAME_BYTES = 240
 
-/** About how many bytes the item takes as JSON. */
 export function itemBytes({ group, member, eventId, payload }: ItemRow): number {
   const names = jsonBytes(group) + jsonBytes(member) + jsonBytes(eventId)
   return FRAME_BYTES + names + Buffer.byteLength(payload ?? 'null', 'utf8')
 }
 
-/** An appended item as its caller sees it. */
 export function appendedItemOf({ row, appended }: Appended, payloads: PayloadForm = 'value'): AppendedItem {
   return APPENDED_ITEM.make(shown(row, payloads, appended))
 }

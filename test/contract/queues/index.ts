@@ -18,6 +18,7 @@ import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
 import { describeQueueHistory } from './history'
 import { describeQueuesInTheWay } from './in-the-way'
+import { describeKeyCosts } from './key-costs'
 import { describeQueueKeys } from './keys'
 import { describeQueueLetters } from './letters'
 import { describeListedQueues } from './listed'
@@ -33,6 +34,7 @@ import { describeQueueSends } from './send'
 import { describeQueueSettings } from './settings'
 import { describeQueueSettles } from './settle'
 import { describeQueueTransactions } from './transactions'
+import { describeTurns } from './turns'
 import { describeQueueWaits } from './wait'
 import { describeQueuesWoken } from './woken'
 
@@ -67,6 +69,8 @@ export function describeQueues(engine: EngineName): void {
   describeQueueFairness(context)
   describeGroupConcurrency(context)
   describeQueueKeys(context)
+  describeTurns(context)
+  describeKeyCosts(context)
   describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)

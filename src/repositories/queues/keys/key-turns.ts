@@ -3,13 +3,13 @@
  */
 import type { Tx } from '../../../database/engine'
 import { groupedBy } from '../../chunks'
-import { type GivenPlaces, type MessageMove, moveOf } from '../groups/places'
+import { type MessageMove, moveOf } from '../groups/places'
 import type { QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { removeRows } from '../removal'
 import { BEHIND, STATE } from '../rows'
 import { NO_RECEIPT } from '../settle/receipts'
-import { type LockedRow, makeReady, updateRows } from '../settle/transitions'
+import { type LockedRow, makeReady, type NotReady, updateRows } from '../settle/transitions'
 import { heldKey, type LockedKey, type LockedKeys, nameOfKey, saveKeys } from './key-locks'
 
 export const NO_KEYS: LockedKeys = new Map()
@@ -69,10 +69,22 @@ export class KeyTurns {
     if (key.waiting?.id === row.id) key.waiting = null
     else if (key.inFlight?.id === row.id) {
       key.inFlight = null
-      const { head, waiting } = key
-      if (waiting?.state === STATE.blocked && waiting.isBehind) this.#released.push({ head, row: waiting })
+      this.#release(key)
     } else return
     this.#changed.add(key)
+  }
+
+  #release({ head, waiting }: LockedKey): void {
+    if (waiting?.state === STATE.blocked && waiting.isBehind) this.#released.push({ head, row: waiting })
+  }
+
+  /** Those that wait behind a message that ended without these locks have their turn. */
+  releaseOverdue(): void {
+    for (const key of this.#keys.values()) {
+      if (key.inFlight !== null) continue
+      this.#release(key)
+      this.#changed.add(key)
+    }
   }
 
   /** How the places of groups change with this. */
@@ -89,13 +101,7 @@ export class KeyTurns {
   }
 
   /** `back`: what is set in messages that come back, and wait behind another. */
-  async finish(
-    tx: Tx,
-    memory: QueueMemory,
-    nowMs: number,
-    { blocked }: Pick<GivenPlaces, 'blocked'>,
-    back = '',
-  ): Promise<void> {
+  async finish(tx: Tx, memory: QueueMemory, nowMs: number, given: NotReady, back = ''): Promise<void> {
     const superseded = this.#superseded.map(({ row }) => row)
     await removeRows(tx, superseded, tx.tables.queueMessages)
     if (superseded.length > 0) tx.afterCommit(memory.counting('messagesSuperseded', superseded.length))
@@ -119,7 +125,7 @@ export class KeyTurns {
         rows.filter((row) => !later.includes(row)),
         '',
         memory,
-        blocked,
+        given,
       )
     }
     const changed = [...this.#changed].map(({ head, key, waiting, inFlight }) => {
