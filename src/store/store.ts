@@ -3,7 +3,7 @@ import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
 import { type Attached, engineOf } from '../database/attached/attach'
 import { joined, type QueryTransaction } from '../database/attached/query-transaction'
-import type { Reader, Session } from '../database/engine'
+import type { Session } from '../database/engine'
 import { ping } from '../database/mysql/cluster'
 import { connectionUse, onConnection, poolSizeOf } from '../database/pool/connection-use'
 import type { Setting } from '../database/statements'
@@ -19,7 +19,7 @@ import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { KeyRepository } from '../repositories/keys/repository'
 import { mayCreate } from '../repositories/name-range'
-import { overviewOf, readTroubles } from '../repositories/overview/overview'
+import { overviewOf, readOtherTroubles } from '../repositories/overview/overview'
 import { answersTo, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { PollRepository } from '../repositories/polls/repository'
 import { QueueMemory } from '../repositories/queues/memory'
@@ -68,7 +68,7 @@ export class BoundStore implements InnerStore {
   readonly #queueMemory = new QueueMemory()
   readonly #feedMemory = new FeedMemory()
   readonly #totals = new CachedCount<StoreTotals>()
-  readonly #troubles = new CachedCount<Awaited<ReturnType<typeof readTroubles>>>()
+  readonly #otherTroubles = new CachedCount<Awaited<ReturnType<typeof readOtherTroubles>>>()
   readonly #sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   readonly #report: Report
   readonly #sweepers: readonly Loop[]
@@ -199,8 +199,9 @@ export class BoundStore implements InnerStore {
     refuse(faultsOf(options, OVERVIEW_RULES))
     const { database } = this.#base
     database.requireOutside()
-    const read = (reader: Reader) => readTroubles(reader, this.#queueMemory.totals)
-    return overviewOf(await this.#troubles.get(() => database.read(read)), options.prefix ?? '')
+    const others = await this.#otherTroubles.get(() => database.read(readOtherTroubles))
+    const look = await database.read((reader) => this.#queueMemory.totals.look(reader))
+    return overviewOf(look, others, options.prefix ?? '')
   }
 
   readonly mayCreate: InnerStore['mayCreate'] = (...asked) =>

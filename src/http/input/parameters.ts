@@ -133,6 +133,11 @@ export function wordParameter<W extends string>(description: string, words: read
   return withDefault(description, defaulted(oneOf(words), words[0]), (text) => text)
 }
 
+/** One of a few words, or none of them. */
+export function chosenParameter<W extends string>(description: string, words: readonly [W, ...W[]]) {
+  return optional(textual<W>(oneOf(words), (text) => text as W)(description, words[0]))
+}
+
 /** For reads that may go without payloads. */
 export const payloadsParameter = wordParameter('`none`: null in place of each payload.', ['value', 'none'])
 

@@ -3,24 +3,15 @@ import type { Reader } from '../../database/engine'
 import { OVERVIEW, TROUBLE, TROUBLES } from '../../fields/answers-overview'
 import type { Overview, Trouble } from '../../shared/overview-types'
 import { FEED } from '../feeds/heads'
-import type { KnownTotals } from '../queues/known-totals'
-import { type FoundTrouble, queueTroubles, scheduleTroubles } from './queue-troubles'
+import { nowOf } from '../queues/history/read'
+import type { FoundTrouble, QueuesLook } from '../queues/troubles'
 
 const MAX_TROUBLES = 500
 
-/** All of it, the worst first. */
-export async function readTroubles(
-  reader: Reader,
-  totals: KnownTotals,
-): Promise<{ troubles: Trouble[]; lookedAt: Date }> {
-  const [clock] = await reader.rows(`SELECT ${reader.now} AS now_ms FROM ${reader.tables.schema}`)
-  const nowMs = Number(clock?.now_ms)
-  const found = [
-    ...(await queueTroubles(reader, nowMs, await totals.letters(reader), await totals.growth(reader))),
-    ...(await scheduleTroubles(reader, nowMs)),
-    ...(await feedTroubles(reader, nowMs)),
-  ]
-  return { troubles: found.map(troubleOf).sort(byWorst), lookedAt: new Date(nowMs) }
+/** Of feeds and schedules; `look` has those of queues. */
+export async function readOtherTroubles(reader: Reader): Promise<FoundTrouble[]> {
+  const nowMs = await nowOf(reader)
+  return [...(await scheduleTroubles(reader, nowMs)), ...(await feedTroubles(reader, nowMs))]
 }
 
 function troubleOf({ sinceMs, ...found }: FoundTrouble): Trouble {
@@ -31,9 +22,11 @@ function troubleOf({ sinceMs, ...found }: FoundTrouble): Trouble {
 const rankOf = ({ kind }: Trouble) => TROUBLES.indexOf(kind)
 const byWorst = (a: Trouble, b: Trouble) => rankOf(a) - rankOf(b) || b.count - a.count || (a.name < b.name ? -1 : 1)
 
-export function overviewOf({ troubles, lookedAt }: Awaited<ReturnType<typeof readTroubles>>, prefix: string): Overview {
-  const seen = prefix === '' ? troubles : troubles.filter(({ name }) => name.startsWith(prefix))
-  return OVERVIEW.of({ troubles: seen.slice(0, MAX_TROUBLES), total: seen.length, lookedAt })
+/** The part of it that a caller sees, the worst first. */
+export function overviewOf(look: QueuesLook, others: readonly FoundTrouble[], prefix: string): Overview {
+  const seen = [...look.troubles, ...others].filter(({ name }) => name.startsWith(prefix))
+  const troubles = seen.map(troubleOf).sort(byWorst).slice(0, MAX_TROUBLES)
+  return OVERVIEW.of({ troubles, total: seen.length, lookedAt: new Date(look.nowMs) })
 }
 
 /** A publisher runs several times a second. */
@@ -80,4 +73,21 @@ async function consumersBehind({ engine, tables, rows }: Reader, nowMs: number):
       { kind: 'behind', name: row.feed as string, count, sinceMs, consumer: row.consumer as string },
     ] as FoundTrouble[]
   })
+}
+
+/** A tick that is due is sent within seconds. */
+const TICK_MS = 120_000
+
+async function scheduleTroubles({ tables, rows }: Reader, nowMs: number): Promise<FoundTrouble[]> {
+  const found = await rows(
+    `SELECT schedule, last_error, next_tick_ms FROM ${tables.schedules} WHERE last_error IS NOT NULL OR due_at_ms <= ?`,
+    [nowMs - TICK_MS],
+  )
+  return found.map((row) => ({
+    kind: 'schedule',
+    name: row.schedule as string,
+    count: 1,
+    sinceMs: Number(row.next_tick_ms),
+    error: row.last_error as string | null,
+  }))
 }

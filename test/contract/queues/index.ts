@@ -21,6 +21,7 @@ import { describeQueuesInTheWay } from './in-the-way'
 import { describeKeyCosts } from './key-costs'
 import { describeQueueKeys } from './keys'
 import { describeQueueLetters } from './letters'
+import { describeListedQueues } from './listed'
 import { describeMessageAttributes } from './message-attributes'
 import { describeQueuesMidway } from './midway'
 import { describeQueueNames } from './names'
@@ -56,6 +57,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueDeadLetters(context)
   describeQueueDeaths(context)
   describeQueueLetters(context)
+  describeListedQueues(context)
   describeQueueDryRuns(context)
   describeQueueErrors(context)
   describeQueueFailures(context)
