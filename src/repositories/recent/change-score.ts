@@ -4,14 +4,14 @@
  *
  * Invariant: it keeps the time of its append, by which it expires and an erasure finds it.
  */
-import type { Tx } from '../../database/engine'
+import type { Row, Tx } from '../../database/engine'
 import { MAX_ID } from '../../fields/rules'
 import { invalidInput } from '../../shared/errors'
 import { lockHead, saveHeads } from './heads'
 import type { PolicyCache } from './policies'
 import { applyPolicies, occupantsOf } from './reslot'
 import { exhausted } from './ring'
-import { type ItemRow, itemAt } from './rows'
+import { type ItemRow, itemColumns, itemRowOf } from './rows'
 import { plain, storedScore } from './score'
 import { visible } from './window'
 
@@ -43,5 +43,10 @@ export async function changeScore(
   head.version += 1n
   await tx.later(sql, [head.lastId, storedScore(score), group, own.id])
   await saveHeads(tx, [head])
-  return itemAt(tx, group, 'id', head.lastId)
+  const columns = `SELECT ${itemColumns(tx.engine)} FROM ${tx.tables.items} i`
+  const [row] = await tx.rows(`${columns} WHERE i.group_key = ? AND i.id = ?${tx.engine.forUpdate}`, [
+    group,
+    head.lastId,
+  ])
+  return itemRowOf(group, row as Row)
 }
