@@ -15,7 +15,7 @@ import { lockedGroups } from './heads'
 import type { GroupMemory } from './memory'
 import type { NewItemRow, Ring } from './ring'
 import { remember, ringsFor, windowsOf } from './rings'
-import { type Appended, type ItemRow, itemAt, storedScore } from './rows'
+import { type Appended, type ItemRow, itemsAt, storedScore } from './rows'
 import type { Windows } from './windows'
 
 /** Bounds of one REPLACE: a UTF-16 unit may become six bytes of SQL, and 1 MiB is the least usual max_allowed_packet. */
@@ -114,7 +114,7 @@ async function appendTo(
   const outcomes = requests.map((items, index) => {
     return refused[index] ?? items.map((item) => appendOne(rings.get(item.group) as Ring, item, bare))
   })
-  for (const appended of bare) appended.row = await itemAt(tx, appended.row.group, 'slot', appended.row.slot)
+  await readBare(tx, bare)
   for (const chunk of chunksOfItems(rings.values())) await replaceItems(tx, chunk)
   await saveBatch(tx, batch, rings)
   if (windows && known && known.size > 0) tx.afterCommit(() => remember(windows, known, rings))
@@ -130,6 +130,15 @@ function appendOne(ring: Ring, item: NewItemRow, bare: Appended[]): Appended {
   const appended = { row: { ...occupant, group: item.group, payload: null, occurredAtMs: null }, appended: false }
   bare.push(appended)
   return appended
+}
+
+/** The items whose payloads were not read: before anything is written to their slots. */
+async function readBare(tx: Tx, bare: readonly Appended[]): Promise<void> {
+  const placeOf = ({ group, slot }: ItemRow) => `${slot} ${group}`
+  const places = new Map(bare.map(({ row }) => [placeOf(row), row]))
+  const items = await itemsAt(tx, [...places.values()], tx.engine.forUpdate)
+  const whole = new Map(items.map((item) => [placeOf(item), item]))
+  for (const appended of bare) appended.row = whole.get(placeOf(appended.row)) as ItemRow
 }
 
 function modeFault(items: readonly NewItemRow[], modeOf: (group: string) => Mode | undefined): RecentnError | null {

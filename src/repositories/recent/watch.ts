@@ -9,7 +9,7 @@ import type { Settings } from '../../shared/group-types'
 import { chunksOf, MAX_KEYS } from '../chunks'
 import { type ItemLine, occupantOfLine, PLACE_LINE, type Snapshot, snapshotOf } from './lines'
 import type { PolicyCache } from './policies'
-import { headText, type ItemRow, itemColumns, itemRowOf, type ReadFacts } from './rows'
+import { headText, type ItemRow, itemsAt, type ReadFacts } from './rows'
 import { visible } from './window'
 
 /** The part of a head that shows whether the group's window may have changed. */
@@ -49,10 +49,6 @@ export function watchedWindowsSql(reader: ReadFacts, groups: readonly string[]):
   return { sql: `${heads.sql}\nUNION ALL\n${items}`, parameters: [...heads.parameters, ...parameters] }
 }
 
-export const selectPlacedSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, count: number) =>
-  `SELECT i.group_key AS group_key, ${itemColumns(engine)} FROM ${tables.items} i${engine.useIndex('PRIMARY')} WHERE ` +
-  Array(count).fill('(i.group_key = ? AND i.slot = ?)').join(' OR ')
-
 export class WatchReads {
   constructor(
     readonly session: Session,
@@ -82,11 +78,7 @@ export class WatchReads {
 
   /** The items that are in these slots now, in no order: those that were there before may be gone. */
   items(slots: readonly { group: string; slot: number }[]): Promise<ItemRow[]> {
-    return this.session.read(async (reader) => {
-      const parameters = slots.flatMap(({ group, slot }) => [group, slot])
-      const rows = await reader.rows(selectPlacedSql(reader, slots.length), parameters)
-      return rows.map((row) => itemRowOf(row.group_key as string, row))
-    })
+    return this.session.read((reader) => itemsAt(reader, slots))
   }
 }
 

@@ -13,7 +13,8 @@ import { MEDIUM, NEWEST, SMALL, WHOLE } from '../../../src/repositories/recent/l
 import { selectItemSql, selectMemberSql } from '../../../src/repositories/recent/members'
 import { type QuickPlan, quickSelect } from '../../../src/repositories/recent/quick-read'
 import { thoroughSelect } from '../../../src/repositories/recent/read'
-import { selectPlacedSql, watchedHeadsSql, watchedWindowsSql } from '../../../src/repositories/recent/watch'
+import { selectPlacedSql } from '../../../src/repositories/recent/rows'
+import { watchedHeadsSql, watchedWindowsSql } from '../../../src/repositories/recent/watch'
 import type { Context } from '../context'
 
 interface Step {

@@ -270,6 +270,19 @@ export function describeTop(context: Context): void {
       expect([top, history].map((all) => all.filter(readsItems).length)).toEqual([4, 2])
     })
 
+    it('reads what is in the way of many appends with one statement', async () => {
+      const group = await top({ capacity: 2 }, ['a', 8], ['b', 9])
+      await groups().append(group, { member: 'a', score: 10, payload: 'best', eventId: 'e' })
+      const { store, statements } = await statementsOf(context)
+      const worse = Array.from({ length: 300 }, (_, n) => ({ group, member: n % 2 ? `m${n}` : 'a', score: n % 8 }))
+      const [first, ...more] = await store.groups.appendMany([{ group, member: 'a', score: 10 }, ...worse])
+      expect(first).toMatchObject({ id: 2n, payload: 'best', eventId: 'e', appended: false })
+      expect(new Set(more.map(({ member, appended }) => `${member} ${appended}`))).toEqual(
+        new Set(['a false', 'b false']),
+      )
+      expect(statements.filter((sql) => /SELECT.*FROM recentn_items/s.test(sql))).toHaveLength(2)
+    })
+
     it('counts changes of scores by many callers, and keeps the best of many appends', async () => {
       const group = await top({ capacity: 4 }, ['a', 0])
       const other = await context.open()
