@@ -22,7 +22,17 @@ import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads
 import type { PolicyCache, PolicySet } from './policies'
 import { applyPolicies, applySettings, deleteSlots, nextSweep, occupantsOf, setForgetting, setSweep } from './reslot'
 import { exhausted } from './ring'
-import { type Head, headOf, headText, type ItemRow, itemColumns, itemRowOf, type Occupant, plain, storedScore } from './rows'
+import {
+  type Head,
+  headOf,
+  headText,
+  type ItemRow,
+  itemColumns,
+  itemRowOf,
+  type Occupant,
+  plain,
+  storedScore,
+} from './rows'
 import { visible } from './window'
 
 function groupOf(head: Head, set: PolicySet): Group {
