@@ -32,6 +32,8 @@ async function makeDead(path: string, count: number): Promise<void> {
   expect(receiptHandles).toHaveLength(count)
 }
 
+const UNLIMITED = { rateLimit: null, groupRateLimit: null, holdEndsAt: null }
+
 describe('/v1/queues/{queue}', () => {
   test('PUT creates with 201 and replaces with 200; what is left out takes its default', async () => {
     const dead = await made()
@@ -48,11 +50,18 @@ describe('/v1/queues/{queue}', () => {
     const created = await server.put(pathOf(queue), settings)
     expect([created.status, created.json]).toEqual([
       201,
-      { queue, ...settings, paused: false, createdAt: TIME, tag: TAG },
+      { queue, ...settings, ...UNLIMITED, paused: false, createdAt: TIME, tag: TAG },
     ])
     expect(created.headers.location).toBe(pathOf(queue))
     const got = await server.get(pathOf(queue))
-    const status = { isDeadLetterQueue: false, counts: NONE, oldestAgeSeconds: null, died: 0, growthPerMinute: null }
+    const status = {
+      isDeadLetterQueue: false,
+      counts: NONE,
+      oldestAgeSeconds: null,
+      died: 0,
+      limited: 0,
+      growthPerMinute: null,
+    }
     expect([got.status, got.json]).toEqual([200, { ...created.json, ...status }])
 
     const defaults = {
@@ -172,7 +181,7 @@ describe('/v1/queues/{queue}', () => {
       maxMessages: 7,
     }
     const { path, queue } = await made({ ...settings, onDelete: 'archive' })
-    const before = { queue, ...settings, onDelete: 'archive', paused: false, createdAt: TIME, tag: TAG }
+    const before = { queue, ...settings, ...UNLIMITED, onDelete: 'archive', paused: false, createdAt: TIME, tag: TAG }
     const patched = async (json: object) => {
       const { status, json: answer } = await server.request('PATCH', path, { json })
       return [status, answer]
@@ -236,7 +245,15 @@ test('GET /v1/queues lists by name, in pages', async () => {
   expect(second.json).toEqual({
     queues: [(await server.get(pathOf(`${prefix}:c`))).json],
     nextAfter: null,
+    states: null,
   })
+  const dead = await server.get(`/v1/queues?prefix=${prefix}:&state=dead&sort=ready`)
+  expect(dead.json).toEqual({
+    queues: [],
+    nextAfter: null,
+    states: { all: 3, main: 3, dead: 0, growing: 0, stuck: 0, blocked: 0, paused: 0 },
+  })
+  expect((await server.get('/v1/queues?state=broken')).status).toBe(400)
   expect(JSON.parse((await server.get('/v1/queues?prefix=')).text).queues.length).toBeGreaterThan(2)
 })
 
