@@ -36,6 +36,7 @@ WORKDIR /app
 COPY --from=build /app/package.json /app/LICENSE /app/CHANGELOG.md ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY --from=build /app/docs docs
 # A volume that is made from here is this user's too. By number, so that Kubernetes sees that it is not root.
 RUN install -d -o 1000 -g 1000 /data
 VOLUME /data

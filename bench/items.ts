@@ -26,6 +26,11 @@ export function viewerOf(op: number): string {
   return `user-${Math.min(one, other)}`
 }
 
+/** The score in the n-th append: scores rise, so that a full group goes on changing, and many are too low for it. */
+export function scoreOf(op: number): number {
+  return op + ((Math.imul(op ^ (op >>> 13), 0x5bd1e995) >>> 0) % 20_000)
+}
+
 export function groupNames(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `article:${index}`)
 }

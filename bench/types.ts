@@ -25,11 +25,14 @@ export type ServerName = keyof Urls
 export interface NewItem {
   member: string
   payload?: unknown
+  score?: number
 }
 
 export interface StoredItem {
   member: string | null
   payload: unknown
+  /** In groups of the highest scores. */
+  score?: number | null
 }
 
 /** A ring of the last 10 in each group, as a contender keeps it. */
@@ -53,7 +56,7 @@ export interface Ring {
 }
 
 /** What a ring is wanted for: some contenders keep other tables or keys for it. */
-export type Purpose = 'history' | 'distinct' | 'erase'
+export type Purpose = 'history' | 'distinct' | 'top' | 'erase'
 
 export interface OpenRing {
   urls: Urls

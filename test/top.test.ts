@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { type NewItemRow, Ring } from '../src/repositories/recent/ring'
 import type { Head, ItemRow, Occupant } from '../src/repositories/recent/rows'
-import { byRank, scoreOf, storedScore } from '../src/repositories/recent/score'
+import { byRank, scoreOf, storedScore } from '../src/repositories/recent/rows'
 import { visible } from '../src/repositories/recent/window'
 
 const score = fc.double({ noNaN: true, noDefaultInfinity: true }).map((each) => each + 0)

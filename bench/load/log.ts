@@ -3,8 +3,8 @@
  * that keeping the log costs next to nothing. All checks are made from it.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { opOf, viewerOf, WINDOW } from '../items'
-import type { Ring, StoredItem } from '../types'
+import { opOf, scoreOf, viewerOf, WINDOW } from '../items'
+import type { Purpose, Ring, StoredItem } from '../types'
 
 const REFUSED = -1
 const UNANSWERED = -2
@@ -95,12 +95,33 @@ export interface Verdict {
 
 interface Expected {
   gapless: boolean
-  /** Groups whose members appear once each. */
-  distinct?: boolean
+  purpose?: Purpose
+}
+
+/** What a group has, and what it should have of these appends. */
+type Compared = (items: readonly StoredItem[], ops: readonly number[]) => [was: unknown[], due: unknown[]]
+
+const newest: Compared = (items, ops) => [items.map(opOf), ops.slice(-WINDOW).reverse()]
+
+const COMPARED: Record<Purpose, Compared> = {
+  history: newest,
+  erase: newest,
+  distinct: (items, ops) => [items.map(({ member }) => member), lastViewers(ops)],
+  // Of equal scores any may be there.
+  top: (items, ops) => {
+    const best = new Map<string | null, number>()
+    for (const op of ops) best.set(viewerOf(op), Math.max(scoreOf(op), best.get(viewerOf(op)) ?? 0))
+    const was = items.map(({ member, score }) => (best.get(member) === score ? score : `${member}: ${score}`))
+    return [was, [...best.values()].sort((a, b) => b - a).slice(0, WINDOW)]
+  },
 }
 
 /** Holds a ring that nobody appends to any more against the log: ids, the last 10 of every group, nothing lost. */
-export async function checkRing(ring: Ring, log: AppendLog, { gapless, distinct }: Expected): Promise<Verdict> {
+export async function checkRing(
+  ring: Ring,
+  log: AppendLog,
+  { gapless, purpose = 'history' }: Expected,
+): Promise<Verdict> {
   const faults: string[] = []
   const groups = log.byGroup()
   if (log.begun !== log.acknowledged) faults.push(`${log.begun - log.acknowledged} appends were not acknowledged`)
@@ -111,9 +132,7 @@ export async function checkRing(ring: Ring, log: AppendLog, { gapless, distinct 
     const answers = await ring.recentMany(chunk.map((group) => log.names[group] as string))
     chunk.forEach((group, index) => {
       const ops = groups.get(group) as number[]
-      const [was, due] = distinct
-        ? [(answers[index] ?? []).map(({ member }) => member), lastViewers(ops)]
-        : [(answers[index] ?? []).map(opOf), ops.slice(-WINDOW).reverse()]
+      const [was, due] = COMPARED[purpose](answers[index] ?? [], ops)
       if (!isDeepStrictEqual(was, due))
         faults.push(`${log.names[group]}: has ${was.join(' ')}, due is ${due.join(' ')}`)
     })
@@ -122,7 +141,10 @@ export async function checkRing(ring: Ring, log: AppendLog, { gapless, distinct 
   if (taken !== undefined && taken !== log.acknowledged) {
     faults.push(`the store counts ${taken} appends, acknowledged were ${log.acknowledged}`)
   }
-  const checked = [`the last ${WINDOW} of ${groups.size} groups`, ...(gapless ? ['ids without gap'] : [])]
+  const checked = [
+    `the ${purpose === 'top' ? 'highest' : 'last'} ${WINDOW} of ${groups.size} groups`,
+    ...(gapless ? ['ids without gap'] : []),
+  ]
   if (taken !== undefined) checked.push(`total ${taken}`)
   return { faults, note: `${log.acknowledged} appends; ${checked.join(', ')}` }
 }
@@ -136,7 +158,7 @@ function addGap(faults: string[], log: AppendLog, group: number, ops: number[]):
   }
 }
 
-function lastViewers(ops: number[]): string[] {
+function lastViewers(ops: readonly number[]): string[] {
   const seen = new Set<string>()
   for (let at = ops.length - 1; at >= 0 && seen.size < WINDOW; at--) seen.add(viewerOf(ops[at] as number))
   return [...seen]

@@ -32,7 +32,8 @@ export async function freshDatabase(engine: string): Promise<void> {
 async function open({ urls, purpose, fresh }: OpenRing, batched: boolean): Promise<Ring> {
   if (fresh) await freshDatabase(urls.engine)
   const store = await openStore({ url: databaseUrl(urls.engine) })
-  if (purpose === 'distinct') await store.policies.put('article:', { capacity: WINDOW, mode: 'distinct' })
+  if (purpose === 'distinct' || purpose === 'top')
+    await store.policies.put('article:', { capacity: WINDOW, mode: purpose })
   const groups = batched ? store.groups : new RecentRepository(store.dataSource)
   return {
     append: async (group, item) => Number((await groups.append(group, item)).id),
@@ -48,7 +49,8 @@ async function open({ urls, purpose, fresh }: OpenRing, batched: boolean): Promi
       }
       return answers.map((answer) => answer.items)
     },
-    taken: () => takenBy(store),
+    // What is not high enough is not taken.
+    ...(purpose === 'top' ? {} : { taken: () => takenBy(store) }),
     erase: async (member) => (await groups.eraseMember(member)).deleted,
     close: () => store.close(),
   }

@@ -1,6 +1,6 @@
 /**
- * Redis as people use it for this: a list of JSON strings, LPUSH and LTRIM; for "each member once" a sorted set, ZADD
- * and ZREMRANGEBYRANK. ioredis with auto-pipelining on one connection, so that what is sent first is done first, and
+ * Redis as people use it for this: a list of JSON strings, LPUSH and LTRIM; for "each member once" and for the highest scores a
+ * sorted set, ZADD and ZREMRANGEBYRANK. ioredis with auto-pipelining on one connection, so that what is sent first is done first, and
  * the number of the call orders the items.
  */
 import Redis, { type ChainableCommander } from 'ioredis'
@@ -12,7 +12,7 @@ const LAST = WINDOW - 1
 async function open(server: ServerName, { urls, purpose, fresh }: OpenRing): Promise<Ring> {
   const redis = new Redis(urls[server] as string, { enableAutoPipelining: true })
   if (fresh) await redis.flushall()
-  if (purpose === 'distinct') return sortedSets(redis)
+  if (purpose === 'distinct' || purpose === 'top') return sortedSets(redis, purpose === 'top')
   return lists(redis, purpose === 'erase')
 }
 
@@ -87,23 +87,24 @@ async function erase(redis: Redis, member: string): Promise<number> {
   return erased
 }
 
-/** The member and when it was seen; there is no room for a payload in a sorted set. */
-function sortedSets(redis: Redis): Ring {
+/** The member, and when it was seen or its highest score; there is no room for a payload in a sorted set. */
+function sortedSets(redis: Redis, isTop: boolean): Ring {
   let calls = 0
-  const seen = (members: string[]) => members.map((member) => ({ member, payload: null }))
+  const seen = (words: string[]) =>
+    words.flatMap((member, at) => (at % 2 ? [] : [{ member, payload: null, score: Number(words[at + 1]) }]))
   return {
-    append: async (group, { member }) => {
+    append: async (group, { member, score }) => {
       const order = calls++
-      const added = redis.zadd(group, order, member)
+      const added = isTop ? redis.zadd(group, 'GT', score ?? 0, member) : redis.zadd(group, order, member)
       await redis.zremrangebyrank(group, 0, -WINDOW - 1)
       await added
       return order
     },
     appendMany: null,
-    recent: async (group) => seen(await redis.zrevrange(group, 0, LAST)),
+    recent: async (group) => seen(await redis.zrevrange(group, 0, LAST, 'WITHSCORES')),
     recentMany: async (groups) => {
       const pipeline = redis.pipeline()
-      for (const group of groups) pipeline.zrevrange(group, 0, LAST)
+      for (const group of groups) pipeline.zrevrange(group, 0, LAST, 'WITHSCORES')
       return (await done(pipeline)).map((members) => seen(members as string[]))
     },
     close: async () => redis.disconnect(),

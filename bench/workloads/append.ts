@@ -1,5 +1,5 @@
 /** Workloads of appends alone. */
-import { groupNames, itemOf, viewerOf } from '../items'
+import { groupNames, itemOf, scoreOf, viewerOf } from '../items'
 import { CALLERS, latencies, percentile, perSecond } from '../load/callers'
 import { AppendLog, checkRing, honestShare } from '../load/log'
 import { even, type Pick, zipf } from '../random'
@@ -28,8 +28,9 @@ async function appends(job: Job, contender: Contender, { groups, pick, purpose, 
       const { share, note } = await honestShare(ring, log)
       return { figure: rate * share, faults: [], note }
     }
-    const distinct = purpose === 'distinct'
-    const { faults, note } = await checkRing(ring, log, { gapless: contender.gapless, distinct })
+    // An append that is not taken gets no number.
+    const gapless = contender.gapless && purpose !== 'top'
+    const { faults, note } = await checkRing(ring, log, { gapless, purpose })
     return outcome(rate, faults, note)
   } finally {
     await ring.close()
@@ -78,6 +79,21 @@ export const distinct: RingWorkload = {
       pick: even(1000),
       purpose: 'distinct',
       item: (op) => ({ member: viewerOf(op) }),
+    }),
+}
+
+export const top: RingWorkload = {
+  name: 'top',
+  title: `the members with the highest scores, 1,000 groups, ${CALLERS} callers`,
+  unit: 'appends/s',
+  // The others have no form of it that people would use.
+  contenders: ['recentn', 'redis', 'redis-always'],
+  run: (job, contender) =>
+    appends(job, contender, {
+      groups: 1000,
+      pick: even(1000),
+      purpose: 'top',
+      item: (op) => ({ member: viewerOf(op), score: scoreOf(op) }),
     }),
 }
 

@@ -3,7 +3,7 @@ import { contenderNamed, contendersOn } from '../peers'
 import { feedContenderNamed, feedContendersOn } from '../peers/feeds'
 import { QUEUE_CONTENDERS, queueContenderNamed } from '../peers/queues'
 import type { EngineName, Job, Outcome, Participant } from '../types'
-import { distinct, evenly, hot, lone, skewed } from './append'
+import { distinct, evenly, hot, lone, skewed, top } from './append'
 import { erase } from './erase'
 import { feedGrowth } from './feed-growth'
 import { feedLatency } from './feed-latency'
@@ -21,6 +21,7 @@ export const WORKLOADS: readonly Workload[] = [
   evenly,
   skewed,
   distinct,
+  top,
   read,
   read50,
   mixed,

@@ -1,34 +1,6 @@
-/** Work queues: the methods of the library's `store.queues`, without `work`. */
+/** Work queues: the methods of the library's `store.queues`, without `work`. Those without a comment have the library's. */
 import type { AsJson, JsonText } from '../shared/json'
-import type {
-  Acked,
-  CycleOptions,
-  DeadErrors,
-  DeadFilter,
-  Extended,
-  ExtendOptions,
-  HistoryPeriod,
-  HoldOptions,
-  Message,
-  MessagePage,
-  MessageRef,
-  Nacked,
-  NackOptions,
-  NewMessage,
-  PeekedMessage,
-  PeekOptions,
-  PurgeOptions,
-  Queue,
-  QueueHistory,
-  QueueHold,
-  QueueSettings,
-  Queues,
-  ReceiveOptions,
-  RedriveOptions,
-  SendOptions,
-  Sent,
-  WholeMessage,
-} from '../shared/queue-types'
+import type * as Queue from '../shared/queue-types'
 import type { As } from '../shared/types'
 import * as operations from './operations'
 import type { Operation } from './schemas'
@@ -39,8 +11,8 @@ const QUEUES: SettingsNames = { many: 'queues', absent: 'queue_not_found' }
 
 /** `Body` is the type that the caller says bodies have: nothing checks it. */
 export class QueueCalls
-  extends SettingsCalls<Queues, [settings?: QueueSettings]>
-  implements Omit<Queues, 'message' | 'peek' | 'send'>
+  extends SettingsCalls<Queue.Queues, [settings?: Queue.QueueSettings]>
+  implements Omit<Queue.Queues, 'message' | 'peek' | 'send'>
 {
   readonly #transport: Transport
 
@@ -49,18 +21,16 @@ export class QueueCalls
     this.#transport = transport
   }
 
-  /** Until `resume`, messages can be sent but receives get none. Repeatable. Throws `queue_not_found`. */
-  pause(queue: string, options?: CallOptions): Promise<Queue> {
+  pause(queue: string, options?: CallOptions): Promise<Queue.Queue> {
     return this.#transport.asked(operations.pauseQueue, { queue }, options, 'safe')
   }
 
-  /** Ends a pause; waiting receives get messages at once. Repeatable. Throws `queue_not_found`. */
-  resume(queue: string, options?: CallOptions): Promise<Queue> {
+  resume(queue: string, options?: CallOptions): Promise<Queue.Queue> {
     return this.#transport.asked(operations.resumeQueue, { queue }, options, 'safe')
   }
 
   /** For `seconds` no message of the queue, or of one of its message groups, is handed out; 0 ends a hold. */
-  hold(queue: string, options: WithCall<HoldOptions>): Promise<QueueHold> {
+  hold(queue: string, options: WithCall<Queue.HoldOptions>): Promise<Queue.QueueHold> {
     return this.#transport.asked(operations.holdQueue, { queue }, options, 'safe')
   }
 
@@ -71,10 +41,11 @@ export class QueueCalls
   send<Body = unknown, Given extends Body | JsonText = Body | JsonText>(
     queue: string,
     body: Given & AsJson<Given>,
-    options?: SendOptions & CallOptions,
-  ): Promise<Sent> {
+    options?: Queue.SendOptions & CallOptions,
+  ): Promise<Queue.Sent> {
     const repeat = options?.dedupId ? 'safe' : 'once'
-    return this.#transport.asked(operations.sendMessages, { queue }, { body, ...options }, repeat) as Promise<Sent>
+    const sent = this.#transport.asked(operations.sendMessages, { queue }, { body, ...options }, repeat)
+    return sent as Promise<Queue.Sent>
   }
 
   /**
@@ -83,60 +54,62 @@ export class QueueCalls
    */
   async sendMany<Body = unknown>(
     queue: string,
-    messages: readonly NewMessage<NoInfer<Body>>[],
+    messages: readonly Queue.NewMessage<NoInfer<Body>>[],
     options?: CallOptions,
-  ): Promise<Sent[]> {
+  ): Promise<Queue.Sent[]> {
     const repeat = messages.every(({ dedupId }) => dedupId) ? 'safe' : 'once'
     const sent = await this.#transport.asked(operations.sendMessages, { queue }, { messages, ...options }, repeat)
-    return (sent as { messages: Sent[] }).messages
+    return (sent as { messages: Queue.Sent[] }).messages
   }
 
   /**
    * Claims messages: until the visibility timeout no other receiver gets them. The call is not repeated if no answer came:
    * messages that it claimed become ready after that timeout. With `waitSeconds` it may take that much longer.
    */
-  async receive<Body = unknown>(queue: string, options?: WithCall<ReceiveOptions>): Promise<Message<Body>[]> {
+  async receive<Body = unknown>(
+    queue: string,
+    options?: WithCall<Queue.ReceiveOptions>,
+  ): Promise<Queue.Message<Body>[]> {
     const { messages } = await this.#transport.asked(operations.receiveMessages, { queue }, options, 'parts')
-    return messages as Message<Body>[]
+    return messages as Queue.Message<Body>[]
   }
 
   /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. Not repeated, as `receive`. */
-  async cycle<Body = unknown>(queue: string, options?: WithCall<CycleOptions>): Promise<Message<Body>[]> {
+  async cycle<Body = unknown>(queue: string, options?: WithCall<Queue.CycleOptions>): Promise<Queue.Message<Body>[]> {
     const { messages } = await this.#transport.asked(operations.cycleMessages, { queue }, options, 'parts')
-    return messages as Message<Body>[]
+    return messages as Queue.Message<Body>[]
   }
 
-  /**
-   * The message is done: removes it, or archives it. Takes the message, or its receipt handle. Throws `stale_receipt` when
-   * the claim is no longer the caller's: it was settled, or another receiver has claimed the message since.
-   */
-  ack(queue: string, message: MessageRef, options?: CallOptions): Promise<void> {
+  ack(queue: string, message: Queue.MessageRef, options?: CallOptions): Promise<void> {
     return this.#settle(operations.ackMessages, queue, one(message), options)
   }
 
-  /** The message failed: it is handed out again after a delay, or never. Throws as `ack`. */
-  nack(queue: string, message: MessageRef, options?: NackOptions & CallOptions): Promise<void> {
+  nack(queue: string, message: Queue.MessageRef, options?: Queue.NackOptions & CallOptions): Promise<void> {
     return this.#settle(operations.nackMessages, queue, one(message), options)
   }
 
-  /** Extends the claim to the visibility timeout, counted from now. Throws as `ack`. */
-  extend(queue: string, message: MessageRef, options: ExtendOptions & CallOptions): Promise<void> {
+  extend(queue: string, message: Queue.MessageRef, options: Queue.ExtendOptions & CallOptions): Promise<void> {
     // The handle stays valid, so that a second extension has the effect of one.
     return this.#settle(operations.extendMessages, queue, one(message), options, 'safe')
   }
 
-  /** `ack` of 1 to 1,000 messages or handles; resolves to the handles that counted, and those that did not. */
-  ackMany(queue: string, messages: readonly MessageRef[], options?: CallOptions): Promise<Acked> {
+  ackMany(queue: string, messages: readonly Queue.MessageRef[], options?: CallOptions): Promise<Queue.Acked> {
     return this.#settle(operations.ackMessages, queue, many(messages), options)
   }
 
-  /** `nack` of 1 to 1,000 messages or handles. */
-  nackMany(queue: string, messages: readonly MessageRef[], options?: NackOptions & CallOptions): Promise<Nacked> {
+  nackMany(
+    queue: string,
+    messages: readonly Queue.MessageRef[],
+    options?: Queue.NackOptions & CallOptions,
+  ): Promise<Queue.Nacked> {
     return this.#settle(operations.nackMessages, queue, many(messages), options)
   }
 
-  /** `extend` of 1 to 1,000 messages or handles. */
-  extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions & CallOptions): Promise<Extended> {
+  extendMany(
+    queue: string,
+    messages: readonly Queue.MessageRef[],
+    options: Queue.ExtendOptions & CallOptions,
+  ): Promise<Queue.Extended> {
     return this.#settle(operations.extendMessages, queue, many(messages), options, 'safe')
   }
 
@@ -154,62 +127,58 @@ export class QueueCalls
   /** A page of the messages in one state, `ready` by default, without claiming them. */
   peek<Body = unknown, Asked extends 'value' | 'preview' = 'value'>(
     queue: string,
-    options?: PeekOptions<Asked> & CallOptions,
-  ): Promise<MessagePage<As<Body, Asked>>> {
+    options?: Queue.PeekOptions<Asked> & CallOptions,
+  ): Promise<Queue.MessagePage<As<Body, Asked>>> {
     const page = this.#transport.asked(operations.peekMessages, { queue }, options)
-    return page as Promise<MessagePage<As<Body, Asked>>>
+    return page as Promise<Queue.MessagePage<As<Body, Asked>>>
   }
 
   /** All messages in one state, in pages of `limit`. */
   allMessages<Body = unknown, Asked extends 'value' | 'preview' = 'value'>(
     queue: string,
-    options: PeekOptions<Asked> & CallOptions = {},
-  ): AsyncGenerator<PeekedMessage<As<Body, Asked>>, void, undefined> {
+    options: Queue.PeekOptions<Asked> & CallOptions = {},
+  ): AsyncGenerator<Queue.PeekedMessage<As<Body, Asked>>, void, undefined> {
     return everyOf((page) => this.peek<Body, Asked>(queue, page), 'messages', options)
   }
 
   /** One message in any state; null if the queue has none with this id. Throws `queue_not_found`. */
-  message<Body = unknown>(queue: string, id: bigint, options?: CallOptions): Promise<WholeMessage<Body> | null> {
+  message<Body = unknown>(queue: string, id: bigint, options?: CallOptions): Promise<Queue.WholeMessage<Body> | null> {
     const found = this.#transport.valueOrNull(operations.getMessage, { queue, id }, 'message_not_found', options)
-    return found as Promise<WholeMessage<Body> | null>
+    return found as Promise<Queue.WholeMessage<Body> | null>
   }
 
-  /** Removes one message in any state, without archiving it; false if there was none. */
   remove(queue: string, id: bigint, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.deleteMessage, { queue, id }, 'message_not_found', options)
   }
 
-  /** Removes the message that waits with the key; false if there was none. */
   cancel(queue: string, key: string, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.cancelMessage, { queue, key }, 'message_not_found', options)
   }
 
-  /** The errors that the queue's dead messages died of, and the dead letters in it. */
-  errors(queue: string, options?: Pick<DeadFilter, 'from'> & CallOptions): Promise<DeadErrors> {
+  errors(queue: string, options?: Pick<Queue.DeadFilter, 'from'> & CallOptions): Promise<Queue.DeadErrors> {
     return this.#transport.asked(operations.listErrors, { queue }, options)
   }
 
-  /** Numbers of messages that were sent, acknowledged and waiting in the last hour or week. */
-  history(queue: string, options?: { period?: HistoryPeriod | undefined } & CallOptions): Promise<QueueHistory> {
+  history(
+    queue: string,
+    options?: { period?: Queue.HistoryPeriod | undefined } & CallOptions,
+  ): Promise<Queue.QueueHistory> {
     return this.#transport.asked(operations.queueHistory, { queue }, options)
   }
 
-  /** Sends dead messages, all or those that are chosen, back to the queue that they died in, with receive count 0. */
-  redrive(queue: string, options?: WithCall<Omit<RedriveOptions, 'prefix'>>): Promise<{ moved: number }> {
+  redrive(queue: string, options?: WithCall<Omit<Queue.RedriveOptions, 'prefix'>>): Promise<{ moved: number }> {
     return this.#transport.asked(operations.redriveQueue, { queue }, options, 'parts')
   }
 
-  /** Has the delayed ones of these messages, 1 to 1,000 ids, handed out now. */
   promote(queue: string, ids: readonly bigint[], options?: CallOptions): Promise<{ promoted: number }> {
     return this.#transport.asked(operations.promoteMessages, { queue }, { ids, ...options })
   }
 
-  /** Deletes all ready, blocked and delayed messages, in a dead-letter queue the dead letters; or only the dead that are chosen. */
-  purge(queue: string, options?: WithCall<PurgeOptions>): Promise<{ deleted: number }> {
+  purge(queue: string, options?: WithCall<Queue.PurgeOptions>): Promise<{ deleted: number }> {
     return this.#transport.asked(operations.purgeQueue, { queue }, options, 'parts')
   }
 }
 
-const handleOf = (message: MessageRef): string => (message as Message).receiptHandle ?? message
-const one = (message: MessageRef) => ({ receiptHandle: handleOf(message) })
-const many = (messages: readonly MessageRef[]) => ({ receiptHandles: messages.map(handleOf) })
+const handleOf = (message: Queue.MessageRef): string => (message as Queue.Message).receiptHandle ?? message
+const one = (message: Queue.MessageRef) => ({ receiptHandle: handleOf(message) })
+const many = (messages: readonly Queue.MessageRef[]) => ({ receiptHandles: messages.map(handleOf) })

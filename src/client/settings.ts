@@ -15,11 +15,14 @@ interface Library {
   put(name: string, settings: never): Promise<object>
   update(name: string, changes: never): Promise<object>
   ensure(name: string, settings: never): Promise<object>
-  list(): Promise<object>
+  list(options?: ListOptions): Promise<object>
 }
 
 /** An entry of a page of a list. */
 type EntryOf<Page> = Extract<Page[keyof Page], readonly unknown[]>[number]
+
+/** The options of the library's list. */
+type OptionsOf<Calls extends Library> = Omit<NonNullable<Parameters<Calls['list']>[0]>, 'queuePrefix'>
 
 /** How a kind is named in paths and answers. */
 export interface SettingsNames {
@@ -88,14 +91,14 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
   }
 
   /** A page, by name. */
-  list(options?: WithCall<ListOptions>): ReturnType<Calls['list']> {
+  list(options?: WithCall<OptionsOf<Calls>>): ReturnType<Calls['list']> {
     const list = `GET /v1/${this.#kind.many}` as Operation<never>
     return this.#transport.asked(list, null, options) as ReturnType<Calls['list']>
   }
 
   /** All by name, in pages of `limit`. */
   all(
-    options: WithCall<ListOptions> = {},
+    options: WithCall<OptionsOf<Calls>> = {} as WithCall<OptionsOf<Calls>>,
   ): AsyncGenerator<EntryOf<Awaited<ReturnType<Calls['list']>>>, void, undefined> {
     return everyOf((page) => this.list(page) as never, this.#kind.many, options)
   }

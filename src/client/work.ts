@@ -8,7 +8,7 @@
 import { Faults } from '../shared/faults'
 import { extendBy, holdBy, type Lease, Leases, leaseOf } from '../shared/leases'
 import type { Message } from '../shared/queue-types'
-import { Stepping, surrounded } from '../shared/running'
+import { CAREFUL_MS, Stepping, surrounded } from '../shared/running'
 import { parsing } from '../shared/schema'
 import { Settles } from '../shared/settle-batch'
 import * as loops from './loops'
@@ -19,8 +19,6 @@ import { mayPass } from './retry'
 const WAIT_SECONDS = 20
 /** After an empty answer that took no longer than this, the next receive waits as long. */
 const SOON_MS = 100
-/** How long others are waited for before a suspect begins, and then its end before others begin. */
-const CAREFUL_MS = 3000
 /** How long the server has, after a stop without patience, to take what is settled. */
 const LAST_SETTLE_MS = 5000
 const RULES = {
@@ -43,10 +41,6 @@ export function startWorker(
 }
 
 class RemoteWorker extends Stepping {
-  readonly #queues: QueueCalls
-  readonly #queue: string
-  readonly #handler: loops.Handler
-  readonly #options: loops.ClientWorkOptions
   readonly #faults: Faults<Message>
   readonly #leases: Leases<Lease<Message>>
   readonly #running = new Map<Lease<Message>, Promise<void>>()
@@ -54,12 +48,13 @@ class RemoteWorker extends Stepping {
   readonly #fetched: Promise<void>
   #onRoom: () => void = () => {}
 
-  constructor(queues: QueueCalls, queue: string, handler: loops.Handler, options: loops.ClientWorkOptions) {
+  constructor(
+    private readonly queues: QueueCalls,
+    private readonly queue: string,
+    private readonly handler: loops.Handler,
+    private readonly options: loops.ClientWorkOptions,
+  ) {
     super(loops.SURROUNDINGS)
-    this.#queues = queues
-    this.#queue = queue
-    this.#handler = handler
-    this.#options = options
     const faults = new Faults<Message>({ ...options, who: 'worker', what: `work on the queue ${queue}` })
     this.#faults = faults
     this.#leases = new Leases({ ...loops.SURROUNDINGS, share: 0.5, extend: extendBy(queues, queue), faults })
@@ -101,7 +96,7 @@ class RemoteWorker extends Stepping {
 
   /** Resolves to the milliseconds until the next receive. */
   async #fetch(signal: AbortSignal): Promise<number> {
-    const { concurrency = 1, visibilityTimeoutSeconds } = this.#options
+    const { concurrency = 1, visibilityTimeoutSeconds } = this.options
     while (this.#running.size >= concurrency && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#onRoom = resolve
@@ -109,7 +104,7 @@ class RemoteWorker extends Stepping {
     }
     if (signal.aborted) return 0
     const sentAt = performance.now()
-    const messages = await this.#queues.receive(this.#queue, {
+    const messages = await this.queues.receive(this.queue, {
       limit: concurrency - this.#running.size,
       visibilityTimeoutSeconds,
       waitSeconds: WAIT_SECONDS,
@@ -148,8 +143,8 @@ class RemoteWorker extends Stepping {
 
   async #run(lease: Lease<Message>): Promise<void> {
     const { subject, signal } = lease
-    const hold = holdBy(this.#queues, this.#queue, [lease], () => this.#leases.remove(lease))
-    const failure = await this.#faults.attempt(() => this.#handler(subject, { signal, hold }), subject)
+    const hold = holdBy(this.queues, this.queue, [lease], () => this.#leases.remove(lease))
+    const failure = await this.#faults.attempt(() => this.handler(subject, { signal, hold }), subject)
     if (lease.isLost) return
     this.#leases.remove(lease)
     if (failure) this.#settles.failed(lease, failure.error)

@@ -38,19 +38,22 @@ const PAGE_ABOVE: Readonly<Record<string, string>> = { members: 'groups' }
 function Page({ address: { parts, query } }: { address: PageAddress }) {
   const [first = 'overview', name, second, id] = parts
   const after = query.get('after')
-  const listed = { prefix: query.get('prefix') ?? '', contains: query.get('contains') ?? '', after }
+  const listed = {
+    ...{ prefix: query.get('prefix'), contains: query.get('contains'), after },
+    ...{ state: query.get('state'), sort: query.get('sort') },
+  }
   if (first === 'key' && hasKeys) return <KeyPage />
   if (first === 'overview') return <OverviewPage />
   if (first === 'groups') {
-    return name === undefined ? <GroupsPage {...listed} /> : <GroupPage key={name} group={name} />
+    return name === undefined ? <GroupsPage listed={listed} /> : <GroupPage key={name} group={name} />
   }
   if (first === 'policies') {
-    return name === undefined ? <PoliciesPage {...listed} /> : <PolicyPage key={name} prefix={name} />
+    return name === undefined ? <PoliciesPage listed={listed} /> : <PolicyPage key={name} prefix={name} />
   }
   if (first === 'members' && name !== undefined)
     return <MemberPage key={name} member={name} before={query.get('before')} />
   if (first === 'queues') {
-    if (name === undefined) return <QueuesPage {...listed} />
+    if (name === undefined) return <QueuesPage listed={listed} />
     if (second === 'messages' && id !== undefined && /^\d+$/.test(id)) {
       return <MessagePage key={`${name}/${id}`} queue={name} id={BigInt(id)} />
     }
@@ -58,10 +61,10 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
     return <QueuePage key={name} queue={name} state={state} error={error} from={from} after={after} />
   }
   if (first === 'schedules') {
-    return name === undefined ? <SchedulesPage {...listed} /> : <SchedulePage key={name} schedule={name} />
+    return name === undefined ? <SchedulesPage listed={listed} /> : <SchedulePage key={name} schedule={name} />
   }
   if (first === 'feeds') {
-    if (name === undefined) return <FeedsPage {...listed} />
+    if (name === undefined) return <FeedsPage listed={listed} />
     if (second === 'entries' && id !== undefined) return <EntryPage key={`${name}/${id}`} feed={name} entry={id} />
     return <FeedPage key={name} feed={name} after={after} />
   }

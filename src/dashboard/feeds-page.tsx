@@ -2,47 +2,44 @@
 import * as operations from '../client/operations'
 import type { FeedStatus } from '../shared/feed-types'
 import { ask } from './api'
-import { type Listed, ListPage } from './list-page'
-import { Cell, counted, NameLink } from './parts'
+import { type Column, type Listed, ListPage } from './list-page'
+import { counted, NameLink } from './parts'
 import { duration } from './time'
 
-export function FeedsPage(listed: Listed) {
+export function FeedsPage({ listed }: { listed: Listed }) {
   return (
     <ListPage
-      {...listed}
+      listed={listed}
       title="Feeds"
       part="feeds"
+      name="feed"
       load={(query, signal) => ask(operations.listFeeds, { query }, signal)}
       empty="There are no feeds yet. The first entry makes one."
       unmatched="No feed has this in its name."
       columns={COLUMNS}
-      row={(feed) => <Row key={feed.feed} feed={feed} />}
     />
   )
 }
 
-const COLUMNS = {
-  ...{ Feed: '', 'Last sync id': 'number', Entries: 'number wide', Unpublished: 'number wide' },
-  ...{ 'Oldest of them': 'number wide', 'Greatest lag': 'number' },
-}
-
-function Row({
-  feed: { feed, lastSyncId, entries, unpublished, oldestUnpublishedSeconds, consumers },
-}: {
-  feed: FeedStatus
-}) {
-  const lag = Math.max(0, ...consumers.map((consumer) => consumer.lag))
-  return (
-    <tr>
-      <th scope="row">
+const COLUMNS: readonly Column<FeedStatus>[] = [
+  {
+    title: 'Feed',
+    cell: ({ feed, consumers }) => (
+      <>
         <NameLink to={['feeds', feed]}>{feed}</NameLink>
         <div class="muted small">{counted(consumers.length, 'consumer')}</div>
-      </th>
-      <Cell kind="number">{lastSyncId}</Cell>
-      <Cell kind="number wide">{entries}</Cell>
-      <Cell kind={`number wide ${unpublished === 0 ? 'muted' : ''}`}>{unpublished}</Cell>
-      <td class="number wide muted">{oldestUnpublishedSeconds === null ? '–' : duration(oldestUnpublishedSeconds)}</td>
-      <Cell kind={`number ${lag === 0 ? 'muted' : ''}`}>{consumers.length === 0 ? '–' : lag}</Cell>
-    </tr>
-  )
-}
+      </>
+    ),
+  },
+  { title: 'Last sync id', kind: 'number', cell: ({ lastSyncId }) => lastSyncId },
+  { title: 'Entries', kind: 'number wide', cell: ({ entries }) => entries },
+  { title: 'Unpublished', kind: 'number wide', cell: ({ unpublished }) => unpublished },
+  {
+    ...{ title: 'Oldest of them', kind: 'number wide' },
+    cell: ({ oldestUnpublishedSeconds: oldest }) => (oldest === null ? null : duration(oldest)),
+  },
+  {
+    ...{ title: 'Greatest lag', kind: 'number' },
+    cell: ({ consumers }) => (consumers.length === 0 ? null : Math.max(0, ...consumers.map(({ lag }) => lag))),
+  },
+]

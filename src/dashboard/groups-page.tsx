@@ -3,9 +3,10 @@ import * as operations from '../client/operations'
 import type { Group, Item } from '../shared/group-types'
 import { link } from './address'
 import { ask, type pageQuery } from './api'
-import { type Listed, ListPage } from './list-page'
-import { Badge, Cell, Name, NameLink } from './parts'
-import { exactDuration, Time } from './time'
+import { type Column, type Listed, ListPage } from './list-page'
+import { Name, NameLink } from './parts'
+import { SETTING_COLUMNS } from './settings'
+import { Time } from './time'
 
 interface GroupWithNewest extends Group {
   newest: Item | null
@@ -19,42 +20,29 @@ async function load(query: ReturnType<typeof pageQuery>, signal: AbortSignal) {
   return { groups: rows, nextAfter }
 }
 
-export function GroupsPage(listed: Listed) {
+export function GroupsPage({ listed }: { listed: Listed }) {
   return (
     <ListPage
-      {...listed}
+      listed={listed}
       title="Groups"
       part="groups"
+      name="group"
       label="Group or member"
-      more={listed.contains !== '' && <MemberLink name={listed.contains} />}
+      more={listed.contains !== null && <MemberLink name={listed.contains} />}
       load={load}
       empty="There are no groups yet. The first append makes one."
       unmatched="No group has this in its name."
       columns={COLUMNS}
-      row={(row) => <GroupRow key={row.group} row={row} />}
     />
   )
 }
 
-const COLUMNS = {
-  ...{ Group: '', 'Newest item': '', Appended: 'number' },
-  ...{ Capacity: 'number wide', Mode: 'wide', Expiry: 'wide' },
-}
-
-function GroupRow({ row }: { row: GroupWithNewest }) {
-  return (
-    <tr>
-      <th scope="row">
-        <NameLink to={['groups', row.group]}>{row.group}</NameLink>
-      </th>
-      <td class="newest">{row.newest === null ? <span class="muted">none</span> : <Newest item={row.newest} />}</td>
-      <Cell kind="number">{row.totalAppended}</Cell>
-      <Cell kind="number wide">{row.capacity}</Cell>
-      <td class="wide">{row.mode === 'history' ? row.mode : <Badge>{row.mode}</Badge>}</td>
-      <td class="wide muted">{row.ttlSeconds === null ? 'never' : exactDuration(row.ttlSeconds)}</td>
-    </tr>
-  )
-}
+const COLUMNS: readonly Column<GroupWithNewest>[] = [
+  { title: 'Group', cell: ({ group }) => <NameLink to={['groups', group]}>{group}</NameLink> },
+  { title: 'Newest item', kind: 'newest', cell: ({ newest }) => newest && <Newest item={newest} /> },
+  { title: 'Appended', kind: 'number', cell: ({ totalAppended }) => totalAppended },
+  ...SETTING_COLUMNS.map((column) => ({ ...column, kind: `${column.kind ?? ''} wide` })),
+]
 
 function Newest({ item }: { item: Item }) {
   return (

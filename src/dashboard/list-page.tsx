@@ -1,65 +1,130 @@
-/** The common part of the lists of groups, policies, queues and feeds: a search by any part of a name, and pages. */
+/** The common part of the lists of groups, policies, queues, schedules and feeds: a search by any part of a name, and pages. */
 import type { ComponentChildren } from 'preact'
 import { link } from './address'
 import { pageQuery } from './api'
 import { useAccess } from './may'
-import { LoadState, Name, PageHead, Pager, Search, Table } from './parts'
+import { LoadState, Name, PageHead, Pager, Search, shown } from './parts'
 import { usePolled } from './polled'
 
 const EVERY_MS = 3000
 
+/** The query in the address of a list; null is left out. */
 export interface Listed {
-  prefix: string
+  prefix: string | null
   /** The text that the names contain. */
-  contains: string
+  contains: string | null
   after: string | null
+  state: string | null
+  sort: string | null
 }
 
-interface ListPageProps<Part extends string, T> extends Listed {
+/** One definition of a column: its heading, what it is sorted by, and its cells. The first one has the name of the row. */
+export interface Column<T> {
+  title: string
+  /** `number`; `wide` if it is hidden on a phone. */
+  kind?: string
+  /** The word by which the server sorts. */
+  sort?: string
+  isBad?: boolean
+  /** Null and zero recede. */
+  cell(row: T): ComponentChildren
+}
+
+interface ListPageProps<Part extends string, Key extends string, Data extends Rows<Part, Key>> {
+  listed: Listed
   title: string
   /** The first part of the address of this page, and the field of its data that has the rows. */
   part: Part
-  load: (query: ReturnType<typeof pageQuery>, signal: AbortSignal) => Promise<Rows<Part, T>>
+  /** The field that names a row. */
+  name: Key
+  load: (query: ReturnType<typeof pageQuery>, signal: AbortSignal) => Promise<Data>
   /** The text if there are none at all, and if none has what was typed. */
   empty: string
   unmatched?: string
-  beside?: ComponentChildren
+  /** The button that makes one. */
+  make?: ComponentChildren
   /** Below the heading, even before the list is loaded. */
   more?: ComponentChildren
-  above?: ComponentChildren
+  above?: (data: Data) => ComponentChildren
   /** Of the search. */
   label?: string
-  columns: Readonly<Record<string, string>>
-  row: (row: T) => ComponentChildren
+  columns: readonly Column<Data[Part][number]>[]
 }
 
-type Rows<Part extends string, T> = { nextAfter: string | null } & Readonly<Record<Part, readonly T[]>>
+type Rows<Part extends string, Key extends string> = { nextAfter: string | null } & Readonly<
+  Record<Part, readonly Readonly<Record<Key, string>>[]>
+>
 
-export function ListPage<Part extends string, T>(props: ListPageProps<Part, T>) {
-  const { prefix, contains, after, title, part, load, empty, unmatched, columns, row } = props
-  const query = { prefix, contains, after }
-  const key = JSON.stringify(query)
+export function ListPage<Part extends string, Key extends string, Data extends Rows<Part, Key>>(
+  props: ListPageProps<Part, Key, Data>,
+) {
+  const { listed, title, part, name, load, empty, unmatched, make, columns } = props
+  const { prefix, contains, after } = listed
+  const key = JSON.stringify(listed)
   const address = `${part}${key}`
-  const ask = (signal: AbortSignal) => load(pageQuery(after, prefix, contains), signal)
+  const ask = (signal: AbortSignal) => load(pageQuery(after, prefix ?? '', contains ?? ''), signal)
   const { data, error } = usePolled(ask, key, EVERY_MS, address)
-  const rows = data?.[part] ?? []
+  const rows: readonly Data[Part][number][] = data?.[part] ?? []
+  const isWhole = Object.values(listed).every((each) => each === null)
   return (
     <>
       <PageHead title={title}>
-        {props.beside}
-        <Search parts={[part]} value={contains} prefix={prefix} label={props.label ?? 'Any part of a name'} />
+        {make}
+        <Search parts={[part]} query={{ ...listed }} label={props.label ?? 'Any part of a name'} />
       </PageHead>
-      <Narrowed part={part} prefix={prefix} />
+      <Narrowed part={part} prefix={prefix ?? ''} />
       {props.more}
       <LoadState data={data} error={error} />
-      {data !== null && props.above}
-      {data !== null && rows.length === 0 && (
-        <p class="empty panel">{prefix === '' && contains === '' ? empty : unmatched}</p>
+      {data !== null && props.above?.(data)}
+      {data !== null && rows.length === 0 && <p class="empty panel">{isWhole ? empty : unmatched}</p>}
+      {rows.length > 0 && (
+        <div class="panel">
+          <table>
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <Heading key={column.title} column={column} part={part} listed={listed} />
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row[name]}>
+                  {columns.map((column, i) =>
+                    i === 0 ? <th scope="row">{column.cell(row)}</th> : cellOf(column, row),
+                  )}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
-      {rows.length > 0 && <Table columns={columns}>{rows.map(row)}</Table>}
-      {data !== null && <Pager parts={[part]} query={query} next={data.nextAfter} />}
+      {data !== null && <Pager parts={[part]} query={{ ...listed }} next={data.nextAfter} />}
     </>
   )
+}
+
+function Heading<T>({ column, part, listed }: { column: Column<T>; part: string; listed: Listed }) {
+  const { title, kind, sort } = column
+  if (sort === undefined) {
+    return (
+      <th scope="col" class={kind}>
+        {title}
+      </th>
+    )
+  }
+  const isSorted = listed.sort === sort
+  return (
+    <th scope="col" class={kind} aria-sort={isSorted ? 'descending' : undefined}>
+      <a href={link([part], { ...listed, after: null, sort: isSorted ? null : sort })}>{title}</a>
+    </th>
+  )
+}
+
+function cellOf<T>({ kind = '', isBad, cell }: Column<T>, row: T) {
+  const value = cell(row)
+  const isNothing = value === null || value === 0 || value === 0n
+  return <td class={`${kind} ${isNothing ? 'zero' : isBad ? 'bad' : ''}`}>{value === null ? '–' : shown(value)}</td>
 }
 
 /** Says that the list is not the whole list. */

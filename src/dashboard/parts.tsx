@@ -23,7 +23,7 @@ export function Badge({ kind, children }: { kind?: 'warn' | 'bad' | 'good'; chil
 }
 
 /** Numbers have their digits in groups; what is a text already stays as it is. */
-const shown = (value: ComponentChildren) =>
+export const shown = (value: ComponentChildren) =>
   typeof value === 'number' || typeof value === 'bigint' ? <Num value={value} /> : value
 
 export function Fact({ term, children }: { term: string; children: ComponentChildren }) {
@@ -156,21 +156,21 @@ const TYPING_MS = 200
 
 interface SearchProps {
   parts: readonly string[]
-  value: string
-  /** The names begin with it too. */
-  prefix: string
+  /** The query of the address, of which `contains` is what is typed. */
+  query: Record<string, string | null>
   label: string
 }
 
 /** Narrows the list while one types. */
-export function Search({ parts, value, prefix, label }: SearchProps) {
+export function Search({ parts, query, label }: SearchProps) {
+  const value = query.contains ?? ''
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => setText(value), [value])
   const type = (typed: string) => {
     setText(typed)
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => replaceQuery(parts, { prefix, contains: typed }), TYPING_MS)
+    timer.current = setTimeout(() => replaceQuery(parts, { ...query, after: null, contains: typed }), TYPING_MS)
   }
   return (
     <search class="search">

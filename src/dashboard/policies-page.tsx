@@ -7,43 +7,32 @@ import { RecentnError } from '../shared/recentn-error'
 import { ActionResult, useAction } from './action'
 import { goTo } from './address'
 import { ask } from './api'
-import { type Listed, ListPage } from './list-page'
+import { type Column, type Listed, ListPage } from './list-page'
 import { AdminButton, ReadOnlyNote } from './may'
-import { Badge, Cell, NameLink } from './parts'
+import { NameLink } from './parts'
 import { PolicyForm } from './policy-form'
-import { described, type WholeSettings } from './settings'
-import { exactDuration } from './time'
+import { described, SETTING_COLUMNS, type WholeSettings } from './settings'
 
-export function PoliciesPage(listed: Listed) {
+export function PoliciesPage({ listed }: { listed: Listed }) {
   return (
     <ListPage
-      {...listed}
+      listed={listed}
       title="Policies"
       part="policies"
-      above={<NewPolicy />}
+      name="prefix"
+      above={() => <NewPolicy />}
       load={(query, signal) => ask(operations.listPolicies, { query }, signal)}
       empty="There are no policies: groups without settings of their own have the defaults."
       unmatched="No policy has this in its prefix."
       columns={COLUMNS}
-      row={(policy) => <PolicyRow key={policy.prefix} policy={policy} />}
     />
   )
 }
 
-const COLUMNS = { Prefix: '', Capacity: 'number', Mode: '', Expiry: '' }
-
-function PolicyRow({ policy: { prefix, capacity, mode, ttlSeconds } }: { policy: Policy }) {
-  return (
-    <tr>
-      <th scope="row">
-        <NameLink to={['policies', prefix]}>{prefix}</NameLink>
-      </th>
-      <Cell kind="number">{capacity}</Cell>
-      <td>{mode === 'history' ? mode : <Badge>{mode}</Badge>}</td>
-      <td class="muted">{ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)}</td>
-    </tr>
-  )
-}
+const COLUMNS: readonly Column<Policy>[] = [
+  { title: 'Prefix', cell: ({ prefix }) => <NameLink to={['policies', prefix]}>{prefix}</NameLink> },
+  ...SETTING_COLUMNS,
+]
 
 /** Throws an error that says which policy the prefix has already. */
 function refuseReplacing(prefix: string, error: unknown): never {

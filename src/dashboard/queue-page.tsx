@@ -13,7 +13,6 @@ import { type MessageState, QueueMessages } from './queue-messages'
 import { exactDuration, Time } from './time'
 
 const EVERY_MS = 3000
-/** The queues whose dead letters come here are searched among this many. */
 const MAX_LISTED = 1000
 
 /** In a dead-letter queue the ready messages are those that died elsewhere. */
@@ -33,9 +32,9 @@ const STATES = Object.keys(TABS) as MessageState[]
 const load = (queue: string, signal: AbortSignal) => ask(operations.getQueue, { path: { queue } }, signal)
 
 /** The queues whose dead letters come here. */
-async function sources(name: string, signal: AbortSignal): Promise<string[]> {
-  const { queues } = await ask(operations.listQueues, { query: { limit: MAX_LISTED } }, signal)
-  return queues.filter(({ deadLetterQueue }) => deadLetterQueue === name).map(({ queue }) => queue)
+async function sources(deadLetterQueue: string, signal: AbortSignal): Promise<string[]> {
+  const { queues } = await ask(operations.listQueues, { query: { deadLetterQueue, limit: MAX_LISTED } }, signal)
+  return queues.map(({ queue }) => queue)
 }
 
 interface QueuePageProps {

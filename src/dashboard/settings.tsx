@@ -3,6 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Group, Policy } from '../shared/group-types'
 import { RecentnError } from '../shared/recentn-error'
+import type { Column } from './list-page'
+import { Badge } from './parts'
 import { exactDuration } from './time'
 
 export type WholeSettings = Omit<Policy, 'prefix' | 'tag'>
@@ -15,6 +17,13 @@ export const typedTtl = (ttlSeconds: number | null) => (ttlSeconds === null ? ''
 export const ttlOf = (typed: string) => (typed === '' ? null : Number(typed))
 
 export const orNever = (seconds: number | null) => (seconds === null ? 'never' : exactDuration(seconds))
+
+/** The columns of lists of groups and policies. */
+export const SETTING_COLUMNS: readonly Column<WholeSettings>[] = [
+  { title: 'Capacity', kind: 'number', cell: ({ capacity }) => capacity },
+  { title: 'Mode', cell: ({ mode }) => (mode === 'history' ? mode : <Badge>{mode}</Badge>) },
+  { title: 'Expiry', cell: ({ ttlSeconds }) => ttlSeconds && exactDuration(ttlSeconds) },
+]
 
 /** The differences, such as `capacity is 20 now (it was 10)`. */
 export function differences(was: Group['own'], now: Group['own']): string {

@@ -2,16 +2,19 @@
  * Our statements on a connection, and where their values go through the engine. No state but the connection's.
  *
  * Invariant: a transaction's statements are refused after it has ended: they would run outside of any transaction.
+ *
+ * On a node of a Galera cluster each call that elsewhere commits by itself is a transaction: if another node is faster, Galera may
+ * apply such a statement again after its rows were sent; the answer of a COMMIT says that it is done. BEGIN and COMMIT go with the
+ * statements, on our own connections in one packet, so that no lock is held while this process does something else.
  */
 import type { EntityManager } from 'typeorm'
 import { RecentnError } from '../shared/errors'
 import type { AfterCommit } from './after-commit'
 import type { Connection, HeldConnection, LaterAnswer } from './connection'
 import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, StatementValues, Tx } from './engine'
-import { failedEarlier } from './pool/not-run'
+import { failedEarlier } from './pool/cut-off'
 import type { Tables } from './tables'
 
-/** The facts that our statements depend on. */
 export interface Setting {
   engine: Engine
   tables: Tables
@@ -33,7 +36,6 @@ export function readerOn(connection: Connection, { engine, tables, clockOffsetMs
   }
 }
 
-/** Statements outside of transactions, or of one. */
 class ConnectionStatements implements Statements {
   readonly engine: Engine
   readonly tables: Tables
@@ -125,15 +127,13 @@ class ConnectionStatements implements Statements {
 
 const hasEnded = () => new RecentnError('closed', 'The transaction has ended')
 
-/** The part of a transaction that its statements use. */
 interface OpenTransaction {
   isCallers?: boolean
   isOpen(): boolean
   listeners(): AfterCommit
 }
 
-/** Statements outside of any transaction. */
-export function statementsOn(connection: Connection, setting: Setting): Statements {
+function statementsOn(connection: Connection, setting: Setting): Statements {
   return new ConnectionStatements(connection, setting, null)
 }
 
@@ -158,4 +158,35 @@ export function writingBy(
     run: async (sql, parameters) => (await writes.execute(sql, parameters)).affected,
     ...writes,
   }
+}
+
+const BEGIN = { sql: 'START TRANSACTION', parameters: [] }
+const COMMIT = { sql: 'COMMIT', parameters: [] }
+
+/** Statements outside of a transaction of the caller's: each commits by itself, or is a transaction. */
+export function separateOn(connection: HeldConnection, setting: Setting): Statements {
+  const statements = statementsOn(connection, setting)
+  return setting.engine.commitsAlone ? statements : asTransactions(statements, connection)
+}
+
+function asTransactions(statements: Statements, connection: HeldConnection): Statements {
+  const together: Statements['together'] = async (list) => {
+    if (list.length === 0) return []
+    try {
+      return (await statements.together([BEGIN, ...list, COMMIT])).slice(1, -1)
+    } catch (error) {
+      await connection.run('ROLLBACK', null).catch(() => connection.drop())
+      throw error
+    }
+  }
+  const execute = async (sql: string, parameters: StatementValues = []) => {
+    const [answer] = await together([{ sql, parameters }])
+    return answer as StatementAnswer
+  }
+  return writingBy(statements, {
+    together,
+    execute,
+    rows: async (sql, parameters) =>
+      sql.startsWith('SELECT') ? statements.rows(sql, parameters) : (await execute(sql, parameters)).rows,
+  })
 }

@@ -41,7 +41,6 @@ const TABLES = {
   migrations: 'migrations',
 } as const
 
-/** The indexes that statements name. */
 const INDEXES = {
   itemsMember: 'items_member',
   groupsSweep: 'groups_sweep',

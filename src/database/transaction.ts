@@ -17,17 +17,15 @@ import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { type Joinable, requireOutside, transactionAround } from './inside'
 import { catchUp } from './mysql/cluster'
-import { separateOn } from './mysql/own-transactions'
 import { requireSettings } from './mysql/session-settings'
 import type { SkipLockedCheck } from './mysql/skip-locked'
 import { locationOf } from './opening/location'
 import { runAtOnce, sessionIn, type TransactionSession } from './operations'
 import { BoundedPool } from './pool/bounded-pool'
-import { CutOff, isRefusedCommit, type LostCommit, settledCommit } from './pool/cut-off'
-import { hasFailedEarlier } from './pool/not-run'
+import { CutOff, hasFailedEarlier, isRefusedCommit, type LostCommit, settledCommit } from './pool/cut-off'
 import { type RetryRules, Trail, tried } from './retries'
 import type { Gate } from './sqlite/gate'
-import { readerOn, type Setting, txOn } from './statements'
+import { readerOn, type Setting, separateOn, txOn } from './statements'
 import type { Tables } from './tables'
 import { commit, Life, rollBack } from './transaction-guard'
 import { settled } from './turns'
@@ -118,9 +116,7 @@ export class Database implements Session {
   }
 
   /** Runs statements outside of a transaction. `work` must only read: it runs again after a lost connection. */
-  read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#counted(() => this.#read(work))
-  }
+  readonly read: Session['read'] = (work) => this.#counted(() => this.#read(work))
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     return tried(this.#retryRules, () =>
@@ -143,11 +139,9 @@ export class Database implements Session {
   }
 
   /** Runs statements that each commit by themselves; on SQLite, which has one connection, in a transaction. */
-  separately<T>(work: StatementsWork<T>, options: { retryMs?: number } = {}): Promise<T> {
-    return this.#counted(() => this.#separately(work, options))
-  }
+  readonly separately: Session['separately'] = (work, options) => this.#counted(() => this.#separately(work, options))
 
-  async #separately<T>(work: StatementsWork<T>, { retryMs }: { retryMs?: number } = {}): Promise<T> {
+  async #separately<T>(work: StatementsWork<T>, { retryMs }: Pick<WriteOptions, 'retryMs'> = {}): Promise<T> {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
     await this.#writable()
     const trail = new Trail()
@@ -195,7 +189,6 @@ export class Database implements Session {
     return this.#counted(() => work(inner))
   }
 
-  /** Refuses later operations; resolves when the running ones have ended. */
   drain(): Promise<void> {
     this.#isClosed = true
     return this.#inFlight.none()

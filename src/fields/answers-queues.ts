@@ -125,9 +125,14 @@ export const QUEUE_HISTORY: AnswerOf<QueueHistory> = answer('QueueHistory', {
   points: list(historyPoint, [historyPoint.example], 'The oldest first. Steps in which no process wrote are missing.'),
 })
 const deadLetters = { queue: 'mail-dead', deadLetterQueue: null, isDeadLetterQueue: true, oldestAgeSeconds: null }
+const states: AnswerOf<NonNullable<QueuePage['states']>> = answer('', {
+  ...{ all: count(321), main: count(301), dead: count(7), growing: count(2) },
+  ...{ stuck: count(2), blocked: count(1), paused: count(4) },
+})
 export const QUEUE_PAGE: AnswerOf<QueuePage> = answer('QueuePage', {
   queues: list(QUEUE_STATUS, [QUEUE_STATUS.example, { ...QUEUE_STATUS.example, ...deadLetters }]),
   nextAfter: orNull(text()),
+  states: orNull(states, 'How many queues, on all pages, are in each state. Null without `state` and `sort`.'),
 })
 export const MOVED: AnswerOf<{ moved: number }> = answer('Moved', { moved: count(100) })
 export const HELD: AnswerOf<QueueHold> = answer('Held', {

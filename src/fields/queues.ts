@@ -15,6 +15,7 @@ import {
   oneOf,
   PREFIX,
   page,
+  prefixPage,
   SIGNAL,
   text,
   VALUE,
@@ -27,6 +28,8 @@ export const DEFAULT_MAX_RECEIVES = 5
 export const MAX_ERROR_CHARACTERS = 1000
 
 export const HISTORY_PERIODS = ['hour', 'week'] as const
+export const QUEUE_STATES = ['all', 'main', 'dead', 'growing', 'stuck', 'blocked', 'paused'] as const
+export const QUEUE_ORDERS = ['ready', 'in-flight', 'delayed', 'blocked', 'oldest', 'died', 'growth'] as const
 export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'blocked', 'dead', 'archived'] as const
 export const ON_DELETE = oneOf(['remove', 'archive'])
 
@@ -207,6 +210,12 @@ export const ALIKE =
   'Only messages whose `lastError` is like this one, numbers and ids aside. Empty: those without an error.'
 const deadFilter = { error: optional(ERROR), from: optional(NAME) }
 export const ERRORS_RULES = rulesOf({ from: optional(NAME) })
+export const QUEUE_LIST_RULES = rulesOf({
+  ...prefixPage,
+  state: optional(oneOf(QUEUE_STATES)),
+  sort: optional(oneOf(QUEUE_ORDERS)),
+  deadLetterQueue: optional(NAME),
+})
 export const HISTORY_RULES = rulesOf({ period: optional(oneOf(HISTORY_PERIODS)) })
 export const peekOptions = {
   ...page,

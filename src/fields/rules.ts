@@ -207,7 +207,8 @@ export const VALUE = json(MAX_VALUE_BYTES)
 export const PAGE_LIMIT = defaulted(whole(1, MAX_BATCH), 100)
 export const page = { limit: optional(PAGE_LIMIT), after: optional(text()) }
 export const PAGE_RULES = rulesOf(page)
-export const PREFIX_PAGE_RULES = rulesOf({ ...page, prefix: optional(PREFIX), contains: optional(PART) })
+export const prefixPage = { ...page, prefix: optional(PREFIX), contains: optional(PART) }
+export const PREFIX_PAGE_RULES = rulesOf(prefixPage)
 
 /** A page of a list, with the limit set; `rules` for what else the list takes. */
 export function checkedPage<T extends { limit?: number | undefined }>(

@@ -7,11 +7,7 @@
 import { endsWithin } from '../shared/backoff'
 import type { Lease } from '../shared/leases'
 import { CLOCK } from '../shared/platform'
-
-/** How long handlers have to end after their signals were aborted. */
-const LAST_MS = 1000
-/** How long others are waited for before a suspect begins, and then its end before others begin. */
-const CAREFUL_MS = 3000
+import { CAREFUL_MS, LAST_MS } from '../shared/running'
 
 export interface HandlersOptions<Held> {
   concurrency: number

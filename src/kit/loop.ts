@@ -6,7 +6,7 @@
  * Rounds belong to no caller: the loop may be woken inside a transaction or a handler and does not run inside it.
  */
 
-import { Pauses } from '../shared/backoff'
+import { LONGEST_TIMER_MS, Pauses } from '../shared/backoff'
 import { guarded } from '../shared/faults'
 import { clearImmediate, clearTimeout, outside, performance, setImmediate, setTimeout } from '../shared/platform'
 import { forget, movesOn, type WaitsByClock } from './test-time'
@@ -25,9 +25,6 @@ export interface LoopOptions {
   /** Whether waiting for the next round keeps the process alive. */
   keepsAlive: boolean
 }
-
-/** Longer timers fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Waits for its first `wake`. */
 export class Loop implements WaitsByClock {

@@ -86,10 +86,10 @@ export class SharedPoll<Question, Answer> {
     const due = [...this.#parts].filter((part) => part.at - now <= part.pauseMs(this.#tookMs) / 2)
     const asked = due.map((part) => ({ part, topics: part.begun() })).filter(({ topics }) => topics.length > 0)
     try {
-      const answers = await this.#answers(asked.flatMap(({ part, topics }) => topics.map(part.question)))
+      const answers = await this.#answers(asked.flatMap(({ part, topics }) => topics.map(part.of.question)))
       for (const { part, topics } of asked) part.answered(topics, answers.splice(0, topics.length))
     } catch (error) {
-      for (const { part } of asked) part.failed()
+      for (const { part } of asked) part.of.failed()
       throw error
     } finally {
       for (const { part } of asked) part.ended(this.#tookMs)
@@ -114,31 +114,23 @@ class Part<Question, Answer> {
   at = Number.POSITIVE_INFINITY
   eventsAt = performance.now()
 
-  constructor(private readonly part: PollingPart<Question, Answer>) {}
+  constructor(readonly of: PollingPart<Question, Answer>) {}
 
   pauseMs(tookMs: number): number {
-    const leastMs = this.part.leastMs()
+    const leastMs = this.of.leastMs()
     const longQuietMs = Math.min(LONG_QUIET_MS, (performance.now() - this.eventsAt) * LONG_QUIET_SHARE)
     return Math.max(quietPauseMs(this.eventsAt, QUIET_MS), longQuietMs, leastMs, shareOf(tookMs))
   }
 
-  get question(): (topic: string) => Question {
-    return this.part.question
-  }
-
   begun(): readonly string[] {
     this.at = Number.POSITIVE_INFINITY
-    return this.part.topics()
+    return this.of.topics()
   }
 
   answered(topics: readonly string[], answers: readonly Answer[]): void {
     for (const [index, topic] of topics.entries()) {
-      if (this.part.answered(topic, answers[index] as Answer)) this.eventsAt = performance.now()
+      if (this.of.answered(topic, answers[index] as Answer)) this.eventsAt = performance.now()
     }
-  }
-
-  failed(): void {
-    this.part.failed()
   }
 
   /** Until the next poll. */

@@ -1,6 +1,6 @@
 /**
  * The one table of error codes. A code is a stable word that a program may compare. The meaning of each code and what to do about
- * it is in `error-reference.ts`.
+ * it is in `docs/errors.md`.
  */
 
 /** The title of a code, and its HTTP status. */

@@ -1,5 +1,5 @@
 /** The public shapes of queues themselves: their settings, and what is in them. */
-import type { AllGiven, Tagged } from './types'
+import type { AllGiven, ListOptions, Tagged } from './types'
 
 /** The fate of a message once it is acknowledged. */
 export type OnDelete = 'remove' | 'archive'
@@ -99,7 +99,31 @@ export interface QueueHistory {
   points: HistoryPoint[]
 }
 
+/**
+ * - `all`: every queue
+ * - `main`: no other queue names it as its dead-letter queue
+ * - `dead`: messages that died in it are dead, here or in a dead-letter queue; or it has those of a queue that is gone
+ * - `growing`, `blocked`: as in `store.overview`
+ * - `stuck`: `unreceived`, `late` or `held` in `store.overview`
+ * - `paused`: with messages or without
+ */
+export type QueueState = 'all' | 'main' | 'dead' | 'growing' | 'stuck' | 'blocked' | 'paused'
+
+/** The number by which queues are sorted: of their messages, `oldestAgeSeconds`, `died`, or `growthPerMinute`. */
+export type QueueOrder = 'ready' | 'in-flight' | 'delayed' | 'blocked' | 'oldest' | 'died' | 'growth'
+
+export interface QueueListOptions extends ListOptions {
+  /** Only queues in this state. The counts are then a few seconds old, unless counting all messages takes long. */
+  state?: QueueState | undefined
+  /** The largest first, and those with the same number by name. By name when left out. The counts are as with `state`. */
+  sort?: QueueOrder | undefined
+  /** Only queues that name this one as their dead-letter queue. */
+  deadLetterQueue?: string | undefined
+}
+
 export interface QueuePage {
   queues: QueueStatus[]
   nextAfter: string | null
+  /** How many queues, on all pages, are in each state; null without `state` and `sort`. */
+  states: Record<QueueState, number> | null
 }

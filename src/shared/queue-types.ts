@@ -29,11 +29,12 @@ import type {
   Queue,
   QueueHistory,
   QueueHold,
+  QueueListOptions,
   QueuePage,
   QueueSettings,
   QueueStatus,
 } from './queue-settings-types'
-import type { As, DryRun, Form, IfTag, ListOptions } from './types'
+import type { As, DryRun, Form, IfTag } from './types'
 
 export type * from './message-types'
 export type * from './queue-settings-types'
@@ -62,8 +63,8 @@ export interface Queues {
   hold(queue: string, options: HoldOptions): Promise<QueueHold>
   /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another queue names it. */
   drop(queue: string): Promise<boolean>
-  /** Queues by name. */
-  list(options?: ListOptions): Promise<QueuePage>
+  /** Queues by name, or by a number. */
+  list(options?: QueueListOptions): Promise<QueuePage>
   /** Sends one message. Throws `queue_not_found`. */
   send<Body = unknown, Given extends Body | JsonText = Body | JsonText>(
     queue: string,

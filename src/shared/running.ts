@@ -51,7 +51,9 @@ export interface Surroundings {
 
 const LONGEST_PAUSE_MS = 5000
 /** How long handlers have to end after their signals were aborted. */
-const LAST_MS = 1000
+export const LAST_MS = 1000
+/** How long others are waited for before a suspect begins, and then its end before others begin. */
+export const CAREFUL_MS = 3000
 
 /** A loop that asks again and again, and runs handlers. */
 export abstract class Stepping extends Stoppable {

@@ -18,10 +18,10 @@ import { WatchReads } from '../repositories/recent/watch'
 import { marks, sweepWriters } from '../repositories/writers'
 import type { GroupWatch, WatchOptions } from '../shared/group-types'
 import { performance } from '../shared/platform'
+import { WorkCounts } from './counts'
 import type { BatchingOptions } from './option-types'
 import { GroupStreams } from './streams/group-streams'
 import type { StoreGroups } from './types'
-import { WorkCounts } from './work-counts'
 
 export interface GroupsOptions {
   /** Merged reads in flight: one where there is one connection. */
@@ -38,7 +38,6 @@ export interface GroupsOptions {
   onStreamError?: (error: unknown) => void
 }
 
-/** The groups, and what the store needs to know of them. */
 export type OpenGroups = ReturnType<typeof openGroups>
 
 /** Long reads that may be unanswered before one is refused with `overloaded`. */

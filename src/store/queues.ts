@@ -4,6 +4,7 @@
  */
 import type { Session } from '../database/engine'
 import type { Admission } from '../kit/admission'
+import { aroundMany, aroundOne, type Handle, ofMany, ofOne, within } from '../kit/handling'
 import { LongPoll } from '../kit/long-poll'
 import { SharedRunner } from '../kit/runner'
 import type { SharedPoll } from '../kit/shared-poll'
@@ -25,16 +26,18 @@ import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
 import type { HandleOptions } from '../shared/handle-types'
 import { queueHandle } from '../shared/handles'
-import type { BatchHandler, Handler } from '../shared/handling-shapes'
+import type { BatchHandler, Handler, WorkContext } from '../shared/handling-shapes'
+import { outside } from '../shared/platform'
 import type { Message } from '../shared/queue-types'
+import { parsing, type StandardSchema } from '../shared/schema'
+import { WorkCounts } from './counts'
 import type { BackgroundWork } from './option-types'
 import { StartedWork } from './running'
 import { Scheduler } from './scheduler/scheduler'
 import type { StoreQueueHandle, StoreQueues, StoreSchedules } from './types'
-import { WorkCounts } from './work-counts'
-import { startWorker, startWorkerOfMany } from './worker/start'
+import { checkedWork, type StoreWorkSource } from './worker/options'
 import type { WorkManyOptions, WorkOptions } from './worker/types'
-import type { QueueWorker } from './worker/worker'
+import { QueueWorker } from './worker/worker'
 
 export interface QueuesOptions {
   /** Transactions, and statements of one kind, at the same time: one where there is one connection. */
@@ -42,16 +45,12 @@ export interface QueuesOptions {
   /** Throws inside a transaction of the store's database. */
   guard?: () => void
   counts?: WorkCounts
-  /** Whether what schedules have due is sent in the background. */
   tick: boolean
-  /** Whether the history of queues is written. */
   history: boolean
   onError: (error: unknown, work: BackgroundWork) => void
-  /** For what other processes do. */
   sharedPoll: SharedPoll<PollQuestion, PollAnswer>
 }
 
-/** The queues, and what the store needs to know of them. */
 export type OpenQueues = ReturnType<typeof openQueues>
 
 const MAX_PENDING_RECEIPTS = 100_000
@@ -92,11 +91,9 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     schedules: { ...schedulesOn(session, memory), tick } as StoreSchedules,
     /** One round of the sweeper; `all`: removals, too, which not every round makes. */
     sweep: (how?: { all?: boolean }) => sweepQueues(session, memory, how),
-    /** Sends what schedules have due, unless that is turned off. */
     tick: async () => {
       if (options.tick) await scheduler.tick()
     },
-    /** One round of writing the history. */
     record: () => recordHistory(session, memory),
     due: memory.reminders,
     waits,
@@ -111,7 +108,6 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
   }
 }
 
-/** The handle of a store's queue. */
 export function queueHandleOn<In, Out>(
   queues: StoreQueues,
   name: string,
@@ -147,14 +143,13 @@ function waitsOf(
   return waits
 }
 
-/** Workers that run until they are stopped. */
 function workersOn(
   repository: QueueRepository,
   giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>,
   guard: QueuesOptions['guard'],
 ) {
   const workers = new StartedWork<string, QueueWorker>()
-  const source = {
+  const source: StoreWorkSource = {
     receive: repository.receive.bind(repository),
     ackMany: repository.ackMany.bind(repository),
     nackMany: repository.nackMany.bind(repository),
@@ -163,15 +158,48 @@ function workersOn(
     giveBack,
     guard,
   }
-  const work: StoreQueues['work'] = (queue, handler, options = {}) => {
-    return workers.add(options?.auto === false ? null : queue, () =>
-      startWorker(source, queue, handler as Handler, options as WorkOptions),
-    )
+  // A worker belongs to no caller: one that is started inside a transaction does not run inside it.
+  const start = (queue: string, isMany: boolean, handler: unknown, options: WorkManyOptions, handle: () => Handling) =>
+    workers.add(options?.auto === false ? null : queue, () => {
+      const settings = checkedWork(queue, handler, options, isMany)
+      return outside(() => new QueueWorker(source, queue, handle(), settings))
+    })
+  const work: StoreQueues['work'] = (queue, handler, given = {}) => {
+    const options = given as WorkOptions
+    const handle = () => within(aroundOne(options.around), ofOne(parsing(options.schema, handler as Handler)))
+    return start(queue, false, handler, options as WorkManyOptions, handle)
   }
-  const workMany: StoreQueues['workMany'] = (queue, handler, options = {}) => {
-    return workers.add(options?.auto === false ? null : queue, () =>
-      startWorkerOfMany(source, queue, handler as BatchHandler<Message>, options as WorkManyOptions),
-    )
+  const workMany: StoreQueues['workMany'] = (queue, handler, given = {}) => {
+    const options = given as WorkManyOptions
+    const all = handler as BatchHandler<Message>
+    const handle = () => within(aroundMany(options.around), parsingMany(options.schema, ofMany(all)))
+    return start(queue, true, handler, options, handle)
   }
   return { work, workMany, workers }
+}
+
+type Handling = Handle<Message, WorkContext>
+
+/** The handler, with the outputs of the schema in place of the bodies. It gets only messages whose body fits; the others fail. */
+function parsingMany(schema: StandardSchema | undefined, handle: Handling): Handling {
+  if (!schema) return handle
+  return async (messages, context) => {
+    const failed = new Map<Message, unknown>()
+    const parse = parsing(schema, (_message: Message, _context: null) => {})
+    for (const message of messages) {
+      try {
+        await parse(message, null)
+      } catch (error) {
+        failed.set(message, error)
+      }
+    }
+    const fitting = messages.filter((message) => !failed.has(message))
+    if (fitting.length === 0) return { failed }
+    try {
+      for (const [message, error] of (await handle(fitting, context)).failed) failed.set(message, error)
+    } catch (error) {
+      for (const message of fitting) failed.set(message, error)
+    }
+    return { failed }
+  }
 }

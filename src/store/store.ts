@@ -1,13 +1,12 @@
 /** Binds the repositories, and what runs for them, to a database. */
 import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import { engineOf } from '../database/attached/attach'
+import { type Attached, engineOf } from '../database/attached/attach'
 import { joined, type QueryTransaction } from '../database/attached/query-transaction'
-import type { Reader, Session } from '../database/engine'
+import type { Session } from '../database/engine'
 import { ping } from '../database/mysql/cluster'
 import { connectionUse, onConnection, poolSizeOf } from '../database/pool/connection-use'
 import type { Setting } from '../database/statements'
-import type { Database } from '../database/transaction'
 import { describeTable } from '../database/user-tables/table'
 import { OVERVIEW_RULES } from '../fields/answers-overview'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
@@ -20,9 +19,8 @@ import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { KeyRepository } from '../repositories/keys/repository'
 import { mayCreate } from '../repositories/name-range'
-import { overviewOf, readTroubles } from '../repositories/overview/overview'
+import { overviewOf, readOtherTroubles } from '../repositories/overview/overview'
 import { answersTo, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
-import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
 import { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
@@ -32,7 +30,7 @@ import { schedulesOn } from '../repositories/schedules/repository'
 import { SequenceRepository } from '../repositories/sequences'
 import { feedHandle, groupHandle, queueHandle } from '../shared/handles'
 import type { Overview, OverviewOptions } from '../shared/overview-types'
-import { countsOf, readTotals, type StoreCounts, type StoreTotals } from './counts'
+import { countsOf, readTotals, type StoreCounts, type StoreTotals, WorkCounts } from './counts'
 import { feedHandleOn, type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import type { InnerStore } from './inner'
@@ -44,14 +42,6 @@ import { type OpenQueues, openQueues, queueHandleOn } from './queues'
 import { startLoops } from './sweeping/sweepers'
 import { Transactions } from './transactions'
 import type { Store, Transaction } from './types'
-import { WorkCounts } from './work-counts'
-
-/** A store's database, and how it is closed. */
-interface Base {
-  dataSource: DataSource
-  database: Database
-  close(): Promise<void>
-}
 
 export class BoundStore implements InnerStore {
   readonly groups: Store['groups']
@@ -71,14 +61,14 @@ export class BoundStore implements InnerStore {
     polls: Polls<EntityTarget<ObjectLiteral>>
     door: DoorMovers
   }
-  readonly #base: Base
+  readonly #base: Attached
   readonly #options: StoreOptions
   readonly #work = new WorkCounts()
   readonly #groupMemory: GroupMemory
   readonly #queueMemory = new QueueMemory()
   readonly #feedMemory = new FeedMemory()
   readonly #totals = new CachedCount<StoreTotals>()
-  readonly #troubles = new CachedCount<Awaited<ReturnType<typeof readTroubles>>>()
+  readonly #otherTroubles = new CachedCount<Awaited<ReturnType<typeof readOtherTroubles>>>()
   readonly #sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   readonly #report: Report
   readonly #sweepers: readonly Loop[]
@@ -87,7 +77,7 @@ export class BoundStore implements InnerStore {
   readonly #unlisten: () => void
   #closing: Promise<void> | null = null
 
-  constructor(base: Base, options: StoreOptions) {
+  constructor(base: Attached, options: StoreOptions) {
     const { database, dataSource } = base
     this.#base = base
     this.#options = options
@@ -149,7 +139,7 @@ export class BoundStore implements InnerStore {
         onError: (error) => this.#report(error, 'publish'),
       }),
       polls: new Polls(
-        (target, shape) => new PollRepository(dataSource, database, target, shape, new PollMemory()),
+        (target, shape) => new PollRepository(dataSource, database, target, shape),
         database.requireOutside,
       ),
       door: doorMovers(database, this.#queueMemory, this.#groupMemory),
@@ -185,12 +175,10 @@ export class BoundStore implements InnerStore {
   readonly pollMany: Store['pollMany'] = (target, handler, options) =>
     this.opened.polls.pollMany(target, handler as never, options)
 
-  within(transaction: EntityManager | QueryRunner): Transaction
-  within(transaction: QueryTransaction): Omit<Transaction, 'manager'>
-  within(transaction: EntityManager | QueryRunner | QueryTransaction): Omit<Transaction, 'manager'> {
+  readonly within = ((transaction: EntityManager | QueryRunner | QueryTransaction) => {
     const { session, ...own } = joined(transaction, this.#setting, this.location)
     return { ...this.#within(session), ...own }
-  }
+  }) as Store['within']
 
   counts(): StoreCounts {
     return countsOf(this.#work, this.#base.database.counts, {
@@ -211,8 +199,9 @@ export class BoundStore implements InnerStore {
     refuse(faultsOf(options, OVERVIEW_RULES))
     const { database } = this.#base
     database.requireOutside()
-    const read = (reader: Reader) => readTroubles(reader, this.#queueMemory.totals)
-    return overviewOf(await this.#troubles.get(() => database.read(read)), options.prefix ?? '')
+    const others = await this.#otherTroubles.get(() => database.read(readOtherTroubles))
+    const look = await database.read((reader) => this.#queueMemory.totals.look(reader))
+    return overviewOf(look, others, options.prefix ?? '')
   }
 
   readonly mayCreate: InnerStore['mayCreate'] = (...asked) =>

@@ -20,12 +20,24 @@ export function watch({ dataSource }: Store, around: Around): void {
 
 function watchConnection(connection: HeldConnection, around: Around): void {
   const { rows, execute, run, later, begin, commit, rollBack } = connection
+  // One method of a connection may be written with another: a statement is one all the same.
+  let isInside = false
+  const alone = <Answer>(call: () => Answer): Answer => {
+    isInside = true
+    try {
+      return call()
+    } finally {
+      isInside = false
+    }
+  }
   const watched =
     <Answer>(method: (this: HeldConnection, sql: string, values: null) => Answer | Promise<Answer>) =>
-    (sql: string, values: unknown) =>
-      around(sql, async () => method.call(connection, sql, values as null), values) as Promise<never>
+    (sql: string, values: unknown) => {
+      const call = () => method.call(connection, sql, values as null)
+      return (isInside ? call() : around(sql, async () => alone(call), values)) as Promise<never>
+    }
   const ending = (sql: string, end: () => Promise<void>) => () =>
-    around(sql, () => end.call(connection)) as Promise<void>
+    around(sql, () => alone(() => end.call(connection))) as Promise<void>
   Object.assign(connection, {
     rows: watched(rows),
     execute: watched(execute),

@@ -6,7 +6,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DataSource } from 'typeorm'
-import { type OpenOptions, openStore, type Store } from '../../src/index'
+import { type Message, type OpenOptions, openStore, type SendOptions, type Store } from '../../src/index'
+import type { MessageState } from '../../src/shared/queue-types'
 import { migrations } from '../../src/typeorm'
 import { idsOf, refusal, userSource } from '../contract/context'
 import { type Database, describeEngine, ENGINES, freshDatabase } from '../support/engines'
@@ -201,6 +202,39 @@ describe.each(ENGINES)('upgrades', (engine) => {
       await openedOf(store).queues.sweep()
       expect(await limitId('others')).toEqual(others)
       expect(await stepsOf(store)).toEqual([[2], [3]])
+    })
+
+    test('in which an old process has ended a message with a key: a sweep frees those behind it, and no others', async () => {
+      const store = await open({ sweep: false })
+      const { queues, dataSource } = store
+      const letters = await queues.put('letters')
+      await queues.put('keyed', { deadLetterQueue: letters.queue, groupConcurrency: 1 })
+      const keys = ['deleted', 'dead', 'moved', 'again', 'held', 'later']
+      const send = (body: string, key: string, more: SendOptions = {}) =>
+        queues.send('keyed', body, { key, messageGroup: key, ...more })
+      for (const key of keys) await send(`first ${key}`, key)
+      const firsts = new Map(
+        (await queues.receive('keyed', { limit: 10 })).map((message) => [message.messageGroup, message]),
+      )
+      for (const key of keys) await send(`second ${key}`, key, key === 'later' ? { delaySeconds: 3600 } : {})
+      const change = (sql: string, key: string) => dataSource.query(`${sql} WHERE id = ${firsts.get(key)?.id}`)
+      // As a process does it that has no column for keys. States 0 and 3: ready, dead.
+      for (const key of ['deleted', 'later']) await change('DELETE FROM recentn_queue_messages', key)
+      await change('UPDATE recentn_queue_messages SET state = 3', 'dead')
+      const lettersId = "(SELECT id FROM recentn_queues WHERE queue = 'letters')"
+      await change(`UPDATE recentn_queue_messages SET state = 0, queue_id = ${lettersId}`, 'moved')
+      await change('UPDATE recentn_queue_messages SET state = 0', 'again')
+      const bodies = async (state: MessageState) =>
+        (await queues.peek('keyed', { state, limit: 20 })).messages.map(({ body }) => body).sort()
+      expect(await bodies('blocked')).toHaveLength(6)
+      await openedOf(store).queues.sweep()
+      expect(await bodies('ready')).toEqual(['first again', 'second dead', 'second deleted', 'second moved'])
+      expect(await bodies('delayed')).toEqual(['second later'])
+      expect(await bodies('blocked')).toEqual(['second again', 'second held'])
+      // They are as if the first had been acknowledged by a new process.
+      expect(await send('third deleted', 'deleted', { onKey: 'replace' })).toMatchObject({ sent: false })
+      await queues.ack('keyed', firsts.get('held') as Message)
+      expect(await bodies('ready')).toContain('second held')
     })
 
     test('that newer code migrates while a store is open: the store continues, and a new one is refused', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import express from 'express'
 import { createRouter, type ErrorCode, RecentnError } from '../../src'
 import * as client from '../../src/client'
-import { errorsMarkdown } from '../../src/http/error-reference'
+import { errorsHtml } from '../../src/http/errors-page'
 import { ERRORS } from '../../src/shared/errors'
 import { ROOT } from '../support/processes'
 import { type Client, memoryStore, send, serving, startApp } from './support/client'
@@ -72,8 +72,23 @@ test('the page has every code, loads nothing, and is kept by its tag', async () 
   expect((await send(server.url, 'POST', '/docs/errors', { json: {} })).status).toBe(405)
 })
 
-test('docs/errors.md is what node scripts/errors-page.cjs makes after a build', () => {
-  expect(readFileSync(join(ROOT, 'docs/errors.md'), 'utf8')).toBe(errorsMarkdown())
+test('where an app is deployed without the files of the package, the page has each code with its title', () => {
+  const page = errorsHtml(join(ROOT, 'dist'))
+  for (const code of CODES) {
+    const { status, title } = ERRORS[code]
+    expect(page).toContain(`<section id="${code}"><h2>${code}</h2>\n<p><b>${status}</b> ${title}</p></section>`)
+  }
+})
+
+test('docs/errors.md has for each code its status and title, what it means and what to do, and no other code', () => {
+  const [, ...entries] = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8').split('\n## ')
+  const told = entries.map((entry) => entry.trim().split('\n\n'))
+  const kinds = Object.entries(ERRORS).map(([code, { status, title }]) => [code, `**${status}** ${title}`])
+  expect(told.map(([code, kind]) => [code, kind]).sort()).toEqual(kinds.sort())
+  for (const [, , means, fix, ...more] of told) {
+    expect([means, fix]).toEqual([expect.stringMatching(/\.$/), expect.stringMatching(/\.$/)])
+    expect(more).toEqual([])
+  }
 })
 
 describe('RecentnError', () => {

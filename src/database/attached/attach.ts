@@ -1,7 +1,7 @@
 /** Makes a repository's session: from a DataSource, inside an open transaction, or the given one. */
 import { type DataSource, type EntityManager, InstanceChecker, type QueryRunner } from 'typeorm'
 import { RecentnError } from '../../shared/errors'
-import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from '../engine'
+import type { Engine, Row, Session } from '../engine'
 import { seeTransactions } from '../inside'
 import { asNode, CLUSTER_VARIABLES } from '../mysql/cluster'
 import { commonEngine, mariadbEngine, mysqlEngine } from '../mysql/mysql-engine'
@@ -61,7 +61,6 @@ function asked(source: DataSource, runner: Asking, sql: string): Promise<Row[]> 
   })
 }
 
-/** A database that was attached, and the function that closes what was opened for it. */
 export interface Attached {
   database: Database
   dataSource: DataSource
@@ -71,9 +70,7 @@ export interface Attached {
 export interface AttachOptions {
   tablePrefix?: string
   clockOffsetMs?: () => number
-  /** How long a call waits for a connection. */
   connectionTimeoutSeconds?: number
-  /** How long a statement of the store's may take. */
   statementTimeoutSeconds?: number
 }
 
@@ -222,23 +219,12 @@ class LazySession implements Session {
     return (await attached).database
   }
 
-  async read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return (await this.#database()).read(work)
-  }
-
-  async write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T> {
-    return (await this.#database()).write(work, options)
-  }
-
-  async separately<T>(work: (statements: Statements) => Promise<T>, options?: { retryMs?: number }): Promise<T> {
-    return (await this.#database()).separately(work, options)
-  }
-
+  readonly read: Session['read'] = async (work) => (await this.#database()).read(work)
+  readonly write: Session['write'] = async (work, options) => (await this.#database()).write(work, options)
+  readonly separately: Session['separately'] = async (work, options) =>
+    (await this.#database()).separately(work, options)
+  readonly whole: Session['whole'] = async (work) => (await this.#database()).whole(work)
   readonly afterCommit = runAtOnce
-
-  async whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return (await this.#database()).whole(work)
-  }
 }
 
 /** An object that changes when the DataSource is destroyed and initialized again. */

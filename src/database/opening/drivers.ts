@@ -37,23 +37,21 @@ let loaded: unknown
 /** Loads better-sqlite3 with its compiled part. Throws `database_refused`, which says what to do. */
 export function sqliteDriver(): unknown {
   if (loaded !== undefined) return loaded
-  let cause: unknown
   try {
     const Sqlite = require(SQLITE) as typeof import('better-sqlite3')
     // The compiled part is loaded with the first database.
     new Sqlite(':memory:').close()
     loaded = Sqlite
-    if (process.versions.node.startsWith('24.') && mayAbort(SQLITE)) process.emitWarning(ABORTS, { code: WARNING })
-    return Sqlite
   } catch (error) {
-    cause = error
+    const { code, message } = error as NodeJS.ErrnoException
+    const missing = code === 'MODULE_NOT_FOUND' && message.includes("'better-sqlite3'")
+    const text = missing
+      ? MISSING
+      : `the SQLite driver better-sqlite3 is installed, but does not load (${message.split('\n')[0]}): npm rebuild better-sqlite3 (${COMPILING})`
+    throw new RecentnError('database_refused', text)
   }
-  const { code, message } = cause as NodeJS.ErrnoException
-  const missing = code === 'MODULE_NOT_FOUND' && message.includes("'better-sqlite3'")
-  const text = missing
-    ? MISSING
-    : `the SQLite driver better-sqlite3 is installed, but does not load (${message.split('\n')[0]}): npm rebuild better-sqlite3 (${COMPILING})`
-  throw new RecentnError('database_refused', text)
+  if (process.versions.node.startsWith('24.') && mayAbort(SQLITE)) process.emitWarning(ABORTS, { code: WARNING })
+  return loaded
 }
 
 export function mysqlDriver(): unknown {

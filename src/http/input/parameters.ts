@@ -133,31 +133,25 @@ export function wordParameter<W extends string>(description: string, words: read
   return withDefault(description, defaulted(oneOf(words), words[0]), (text) => text)
 }
 
+/** One of a few words, or none of them. */
+export function chosenParameter<W extends string>(description: string, words: readonly [W, ...W[]]) {
+  return optional(textual<W>(oneOf(words), (text) => text as W)(description, words[0]))
+}
+
 /** For reads that may go without payloads. */
 export const payloadsParameter = wordParameter('`none`: null in place of each payload.', ['value', 'none'])
 
-/** Empty is the same as left out. */
-const partOfName = ({ fault }: Field<string>) =>
-  textual<string | undefined>(
-    {
-      fault,
-      schema: { type: 'string', maxLength: MAX_NAME_CODE_POINTS },
-      wire: { fault, read: (text) => (text as string) || undefined },
-    },
-    String,
-  )
-const prefixText = partOfName(PREFIX)
-const containsText = partOfName(PART)
-
+/** May be left out, and empty is the same. */
+function partOfName({ fault }: Field<string>) {
+  const read = (text: unknown) => (text as string) || undefined
+  const schema = { type: 'string', maxLength: MAX_NAME_CODE_POINTS }
+  const parameter = textual<string | undefined>({ fault, schema, wire: { fault, read } }, String)
+  return (description: string, example: string) => optional(parameter(description, example))
+}
 /** The beginning of a name. */
-export function prefixParameter(description: string, example: string): RequestParameter<string | undefined> {
-  return optional(prefixText(description, example))
-}
-
+export const prefixParameter = partOfName(PREFIX)
 /** Any part of a name. */
-export function containsParameter(description: string, example: string): RequestParameter<string | undefined> {
-  return optional(containsText(description, example))
-}
+export const containsParameter = partOfName(PART)
 
 /** The longest cursor of a page: a name in base64, and a little more. */
 const MAX_CURSOR_LENGTH = 2000

@@ -5,7 +5,8 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aBoolean, aStore, option } from '../../fields/options'
-import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import { endsWithin } from '../../shared/backoff'
+import { CLOCK, performance } from '../../shared/platform'
 import type { StoreTotals } from '../../store/counts'
 import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
@@ -74,7 +75,7 @@ export function createMetrics(store: Store, options: MetricsOptions = {}): Metri
   const registry = options.registry ?? (own as Registry as MetricRegistry)
   const http = new HttpCounts()
   const scrape = new Scrape(store, http, totals)
-  for (const family of FAMILIES) registry.registerMetric(new Metric(family, prefix, scrape))
+  for (const family of FAMILIES) registry.registerMetric(metricOf(family, prefix, scrape))
   if (processMetrics) {
     collectDefaultMetrics({ register: registry as unknown as Registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS })
   }
@@ -89,34 +90,20 @@ export function createMetrics(store: Store, options: MetricsOptions = {}): Metri
 }
 
 /** A metric in the shape that a registry of prom-client expects. */
-class Metric {
-  /** A registry for OpenMetrics may change it. */
-  name: string
-  readonly help: string
-  readonly type: Family['type']
-  readonly aggregator = 'sum'
-
-  constructor(
-    private readonly family: Family,
-    prefix: string,
-    private readonly scrape: Scrape,
-  ) {
-    this.name = prefix + family.name
-    this.help = family.help
-    this.type = family.type
+function metricOf({ name, help, type, samples }: Family, prefix: string, scrape: Scrape) {
+  const facts = { name: prefix + name, help, type, aggregator: 'sum' }
+  return {
+    ...facts,
+    // A registry for OpenMetrics may have changed the name.
+    async get(this: typeof facts) {
+      const values = samples(await scrape.get()).map(({ labels, value, suffix }) => {
+        return suffix === undefined ? { labels, value } : { labels, value, metricName: this.name + suffix }
+      })
+      return { name: this.name, help, type, aggregator: this.aggregator, values }
+    },
+    /** Does nothing: the counts belong to the store. */
+    reset() {},
   }
-
-  async get() {
-    const { name, help, type, aggregator } = this
-    const scraped = await this.scrape.get()
-    const values = this.family.samples(scraped).map(({ labels, value, suffix }) => {
-      return suffix === undefined ? { labels, value } : { labels, value, metricName: name + suffix }
-    })
-    return { name, help, type, aggregator, values }
-  }
-
-  /** Does nothing: the counts belong to the store. */
-  reset(): void {}
 }
 
 const PATIENCE_MS = 1000
@@ -167,16 +154,7 @@ class Scrape {
 }
 
 /** The answer; null if it fails or takes too long. */
-function soon<T>(asked: Promise<T>): Promise<{ answer: T } | null> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, PATIENCE_MS, null)
-    const done = (outcome: { answer: T } | null) => {
-      clearTimeout(timer)
-      resolve(outcome)
-    }
-    asked.then(
-      (answer) => done({ answer }),
-      () => done(null),
-    )
-  })
+async function soon<T>(asked: Promise<T>): Promise<{ answer: T } | null> {
+  const isInTime = await endsWithin(CLOCK, PATIENCE_MS, asked).catch(() => false)
+  return isInTime ? { answer: await asked } : null
 }

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, made from the route tables. */
 import { STATUS_CODES } from 'node:http'
+import { ref } from '../../fields/field'
 import { ERRORS, type ErrorCode } from '../../shared/errors'
 import type { Parameters, RequestParameter } from '../input/parameters'
 import { problemType } from '../output/problem'
@@ -78,54 +79,42 @@ const BEARER = {
     'that names another one is answered with 403; names of others that an answer would show are null.',
 }
 
-const IF_NONE_MATCH = {
-  name: 'If-None-Match',
-  in: 'header',
-  description: 'The tags of answers that the client has.',
-  schema: { type: 'string' },
+function header(name: string, description: string, schema: Json = { type: 'string' }): Json {
+  return { name, in: 'header', description, schema }
 }
 
-const IF_MATCH = {
-  name: 'If-Match',
-  in: 'header',
-  description:
-    'The `ETag` of the settings as they were read, or `*`. If they have another one now, or do not exist, nothing is ' +
+const IF_NONE_MATCH = header('If-None-Match', 'The tags of answers that the client has.')
+
+const IF_MATCH = header(
+  'If-Match',
+  'The `ETag` of the settings as they were read, or `*`. If they have another one now, or do not exist, nothing is ' +
     'changed, and the answer is 412 with the code `settings_changed`.',
-  schema: { type: 'string' },
-}
+)
 
-const IF_VERSION = {
-  name: 'If-Match',
-  in: 'header',
-  description:
-    'The `ETag` of the entry as it was read, which is its version in quotes. If it has another version now, nothing is ' +
+const IF_VERSION = header(
+  'If-Match',
+  'The `ETag` of the entry as it was read, which is its version in quotes. If it has another version now, nothing is ' +
     'written, and the answer is 412 with the code `version_changed`.',
-  schema: { type: 'string' },
-}
+)
 
-const IF_NO_ENTRY = {
-  name: 'If-None-Match',
-  in: 'header',
-  description:
-    'Only `*`: write the entry only if there is none; otherwise the answer is 412 with the code `version_changed`.',
-  schema: { const: '*' },
-}
+const IF_NO_ENTRY = header(
+  'If-None-Match',
+  'Only `*`: write the entry only if there is none; otherwise the answer is 412 with the code `version_changed`.',
+  { const: '*' },
+)
 
-const IF_NEW = {
-  name: 'If-None-Match',
-  in: 'header',
-  description:
-    'Only `*`: create, and leave as it is what is there. Then the answer is 412 with the code `already_exists`, and with what ' +
+const IF_NEW = header(
+  'If-None-Match',
+  'Only `*`: create, and leave as it is what is there. Then the answer is 412 with the code `already_exists`, and with what ' +
     'is there in `existing`.',
-  schema: { const: '*' },
-}
+  { const: '*' },
+)
 
-const LAST_EVENT_ID = {
-  name: 'Last-Event-ID',
-  in: 'header',
-  description: 'The id of the last event that the client received: the stream continues after it.',
-  schema: { $ref: '#/components/schemas/Position' },
-}
+const LAST_EVENT_ID = header(
+  'Last-Event-ID',
+  'The id of the last event that the client received: the stream continues after it.',
+  ref('Position'),
+)
 
 function parameterObjects(parameters: Parameters, place: 'path' | 'query'): Json[] {
   return Object.entries(parameters).map(([name, parameter]) => ({
@@ -148,7 +137,7 @@ function described({ description, required, schema, example }: RequestParameter<
 }
 
 function contentOf(schema: string, value: unknown, type = 'application/json'): Json {
-  return { [type]: { schema: { $ref: `#/components/schemas/${schema}` }, example: value } }
+  return { [type]: { schema: ref(schema), example: value } }
 }
 
 const REQUEST_ID = {
@@ -238,6 +227,6 @@ function refusalObject(status: number, codes: readonly ErrorCode[]): Json {
 }
 
 function problemObject(description: string, value: Json, headers: Json): Json {
-  const schema = { $ref: '#/components/schemas/Problem' }
+  const schema = ref('Problem')
   return { description, headers, content: { 'application/problem+json': { schema, example: value } } }
 }

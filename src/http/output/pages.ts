@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
-import { errorsHtml } from '../error-reference'
+import { errorsHtml } from '../errors-page'
 import { traceOf } from '../metrics/traffic'
 import { ERRORS_PATH } from './problem'
 import { deliverKept } from './sending'
@@ -43,8 +43,9 @@ export function sendPage(
  * leads there. It has no data, so everyone may read it.
  */
 export function errorsPage(): RequestHandler {
-  const page = keptPage(Buffer.from(errorsHtml()))
+  let page: KeptPage | undefined
   return (request, response) => {
+    page ??= keptPage(Buffer.from(errorsHtml()))
     const trace = traceOf(response)
     if (trace) trace.route = ERRORS_PATH
     sendPage(request, response, page, {

@@ -1,9 +1,9 @@
 /** Reads the environment into one frozen object. Reports all faults at once, each by its variable. */
+import { execFile } from 'node:child_process'
 import { passwordFault, urlFault } from '../../database/mysql/server-url'
 import { integerFault, MAX_CAPACITY, tablePrefixFault } from '../../fields/rules'
 import { type Fault, invalidInput } from '../../shared/errors'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log'
-import { outputOf } from './password-command'
 
 export interface Config {
   /** 0 takes any free port. */
@@ -108,4 +108,30 @@ function origins(text = '', faults: Fault[]): readonly string[] {
 /** Whether only programs of this machine reach a server on this address. */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+/** As long as a store waits for a password. */
+const RUN_MS = 5000
+
+/** The password of the database that a command prints. Connections that are made at once share a run of it. */
+function outputOf(command: string | undefined): (() => Promise<string>) | undefined {
+  if (command === undefined) return undefined
+  let running: Promise<string> | null = null
+  return () => {
+    running ??= run(command).finally(() => {
+      running = null
+    })
+    return running
+  }
+}
+
+/** Resolves without the end of the line. The error quotes no part of the command, which may have a secret. */
+function run(command: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile('sh', ['-c', command], { timeout: RUN_MS, killSignal: 'SIGKILL' }, (error, output, said) => {
+      const reason = said.trim() || `exit code ${error?.code ?? error?.signal}`
+      if (error) reject(new Error(`RECENTN_PASSWORD_COMMAND: ${reason}`))
+      else resolve(output.replace(/\r?\n$/, ''))
+    })
+  })
 }

@@ -10,8 +10,9 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
+import { endsWithin } from '../../shared/backoff'
 import { RecentnError } from '../../shared/errors'
-import { clearTimeout, setTimeout } from '../../shared/platform'
+import { CLOCK } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import { ALONE_MS, byKey, EVERYTHING, type Guard, guardOf } from '../access'
@@ -47,15 +48,8 @@ export function processAccess(store: Store, allowAnonymous: boolean, corsOrigins
 }
 
 /** False if the answer takes too long: while the database is away the process must still answer `/livez`. */
-function soon(answer: Promise<boolean>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ALONE_MS, false)
-    const done = (known: boolean) => {
-      clearTimeout(timer)
-      resolve(known)
-    }
-    answer.then(done, () => done(false))
-  })
+async function soon(answer: Promise<boolean>): Promise<boolean> {
+  return (await endsWithin(CLOCK, ALONE_MS, answer).catch(() => false)) && answer
 }
 
 const LOCAL_AUTHORITY = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::(\d{1,5}))?$/i

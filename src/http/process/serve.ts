@@ -1,7 +1,8 @@
 /** Runs the server: opens the store, listens, logs one line when it is ready, and stops in order on a signal. */
 
+import { endsWithin, onAbort } from '../../shared/backoff'
 import { RecentnError } from '../../shared/errors'
-import { clearTimeout, delay, performance, setTimeout } from '../../shared/platform'
+import { CLOCK, delay, performance } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
 import { openStore } from '../../store/open'
 import type { StoreOptions } from '../../store/option-types'
@@ -96,7 +97,7 @@ async function serveUntilStopped(store: Store, config: Config, stopping: Stoppin
     const { url } = server
     const { location } = store
     if (!stopping.begun.aborted) log.write('info', `recentn listens on ${url}, data in ${location}`, { url, location })
-    await aborted(stopping.begun)
+    await new Promise<void>((resolve) => void onAbort(stopping.begun, resolve))
     await drain(server, config.drainSeconds, stopping, log)
     return await inTime(finish(server, ending, store), config.shutdownSeconds, log)
   } catch (error) {
@@ -133,13 +134,6 @@ function reporter(log: Log): RouterOptions['onError'] {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve())
-  })
-}
-
 async function finish(server: Listening, ending: AbortController, store: Store): Promise<number> {
   const stopped = server.stop()
   // Only now, when these answers are marked as the last ones of their connections.
@@ -149,15 +143,11 @@ async function finish(server: Listening, ending: AbortController, store: Store):
   return 0
 }
 
-function inTime(work: Promise<number>, seconds: number, log: Log): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const said = `not everything was finished within ${seconds} seconds (RECENTN_SHUTDOWN_SECONDS); stopped anyway`
-      log.write('error', said, { seconds })
-      resolve(1)
-    }, seconds * 1000)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
+async function inTime(work: Promise<number>, seconds: number, log: Log): Promise<number> {
+  if (await endsWithin(CLOCK, seconds * 1000, work)) return work
+  const said = `not everything was finished within ${seconds} seconds (RECENTN_SHUTDOWN_SECONDS); stopped anyway`
+  log.write('error', said, { seconds })
+  return 1
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
@@ -169,20 +159,14 @@ const SAME_MS = 1000
 class Stopping {
   readonly #begun = new AbortController()
   readonly #hurried = new AbortController()
+  /** Aborted when the process must stop. */
+  readonly begun = this.#begun.signal
+  /** Aborted when the process must stop without draining. */
+  readonly hurried = this.#hurried.signal
   #begunAt = 0
 
   constructor() {
     for (const signal of SIGNALS) process.on(signal, this.#onSignal)
-  }
-
-  /** Aborted when the process must stop. */
-  get begun(): AbortSignal {
-    return this.#begun.signal
-  }
-
-  /** Aborted when the process must stop without draining. */
-  get hurried(): AbortSignal {
-    return this.#hurried.signal
   }
 
   /** Lets signals end the process again. */

@@ -3,8 +3,9 @@
  * that show only what works.
  */
 import { ACCESS, HEALTH, METRICS } from '../../fields/answers-process'
+import { endsWithin } from '../../shared/backoff'
 import { RecentnError } from '../../shared/errors'
-import { clearTimeout, setTimeout } from '../../shared/platform'
+import { CLOCK } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import type { Allowance } from '../access'
@@ -27,12 +28,8 @@ const looks = new WeakMap<Store, Promise<void>>()
 async function requireDatabase(store: Store): Promise<void> {
   const look = looks.get(store) ?? store.ping().finally(() => looks.delete(store))
   looks.set(store, look)
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const detail = `The database has not answered within ${READY_MS / 1000} s`
-    timer = setTimeout(() => reject(new RecentnError('database_unavailable', detail)), READY_MS)
-  })
-  await Promise.race([look, late]).finally(() => clearTimeout(timer))
+  if (await endsWithin(CLOCK, READY_MS, look)) return
+  throw new RecentnError('database_unavailable', `The database has not answered within ${READY_MS / 1000} s`)
 }
 
 /** Not a 503: all processes share the disk, and reads still work. */

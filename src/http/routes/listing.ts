@@ -1,19 +1,23 @@
 /** The routes that list groups, policies, queues, schedules and feeds, each by the beginning of their names. */
 import type { AnswerOf } from '../../fields/answers'
 import type { Store } from '../../store/types'
-import { containsParameter, pageParameters, prefixParameter } from '../input/parameters'
+import { containsParameter, type Parameters, pageParameters, prefixParameter, type Values } from '../input/parameters'
 import { type Operation, type Route, route } from '../route'
 import { listed, narrowed, type Subject } from '../subjects'
 
-interface Listing<P> extends Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> {
+interface Listing<P, Q extends Parameters> extends Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> {
   /** Examples of the two parameters. */
   prefix: string
   after: string
   /** A page. */
   shape: AnswerOf<P>
-  /** The subjects that a page shows beside the names that are listed. */
-  alsoAbout?: readonly Subject[]
-  page(store: Store, query: PageQuery, within: string | null): Promise<P>
+  /** Parameters of this list alone. */
+  also?: Q
+  /** The subjects that the query names, or a page shows, beside the names that are listed. */
+  alsoAbout?: (input: { query: Values<Q> }) => readonly Subject[]
+  /** The other members of an empty page. */
+  nothing?: object
+  page(store: Store, query: PageQuery & Values<Q>, within: string | null): Promise<P>
 }
 
 interface PageQuery {
@@ -24,9 +28,9 @@ interface PageQuery {
 }
 
 /** `GET /v1/<kind>`. The page is empty if no name begins with both the prefix in the query and that of the caller. */
-export function listing<P>(
+export function listing<P, Q extends Parameters = Record<never, never>>(
   kind: 'groups' | 'policies' | 'queues' | 'schedules' | 'feeds',
-  { prefix, after, shape, alsoAbout = [], page, ...operation }: Listing<P>,
+  { prefix, after, shape, also, alsoAbout = () => [], nothing, page, ...operation }: Listing<P, Q>,
 ): Route {
   const about = listed(kind)
   const names = kind === 'policies' ? 'prefixes' : 'names'
@@ -35,17 +39,18 @@ export function listing<P>(
     method: 'get',
     path: `/v1/${kind}`,
     scope: 'read',
-    about: (input) => [...about(input), ...alsoAbout],
+    about: (input) => [...about(input), ...alsoAbout(input as never)],
     queryParameters: {
       prefix: prefixParameter(`Return only ${kind} whose ${names} begin with this.`, prefix),
       contains: containsParameter(`Return only ${kind} whose ${names} have this in them, in either case.`, prefix),
       ...pageParameters(after),
+      ...also,
     },
     outcomes: { 200: { description: `A page of ${kind}.`, shape } },
     async handle(store, { query, within }) {
       const prefix = narrowed(query.prefix, within)
-      if (prefix === null) return JSON.stringify({ [kind]: [], nextAfter: null })
-      return shape.json(await page(store, { ...query, prefix }, within), within)
+      if (prefix === null) return JSON.stringify({ [kind]: [], nextAfter: null, ...nothing })
+      return shape.json(await page(store, { ...(query as PageQuery & Values<Q>), prefix }, within), within)
     },
   })
 }

@@ -1,11 +1,12 @@
-/** `/v1/members/{member}/items`: the items of one member in all groups, and their erasure. */
-import { DELETED, MEMBER_ITEMS } from '../../fields/answers-groups'
+/** `/v1/members/{member}/items`: the items of one member in all groups, and their erasure; `/v1/groups/{group}/scores`: its score. */
+import { DELETED, ITEM, MEMBER_ITEMS } from '../../fields/answers-groups'
 import { bounded } from '../../fields/options'
+import { ScoreChangeDto } from '../dto/groups'
 import { historyParameters, nameParameter, payloadsParameter, prefixParameter } from '../input/parameters'
-import { type Route, route } from '../route'
-import { listed, narrowed, pathName, type Subject } from '../subjects'
+import { bodyOf } from '../input/read'
+import { found, type Route, route } from '../route'
+import { listed, named, narrowed, pathName, type Subject } from '../subjects'
 import { formOf, MAX_ANSWER_BYTES } from './items'
-import { changeScore } from './scores'
 
 const prefix = prefixParameter('Only in groups whose names begin with this.', 'article:')
 
@@ -56,6 +57,30 @@ const erase = route({
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
     return DELETED.json(prefix === null ? { deleted: 0 } : await store.groups.eraseMember(member, { prefix }))
+  },
+})
+
+const change = { member: 'user-7', by: 10 }
+
+const changeScore = route({
+  method: 'post',
+  path: '/v1/groups/{group}/scores',
+  tag: 'Items',
+  about: pathName('groups', 'group'),
+  pathParameters: { group: nameParameter('The group.', 'game:7') },
+  scope: 'append',
+  body: {
+    ...bodyOf(ScoreChangeDto, change),
+    about: ({ member }) => named('members', [member], { pointer: '/member' }),
+  },
+  id: 'changeScore',
+  summary: "Add a number to the score of a member's item",
+  description:
+    'Only in a group whose mode is `top`, and only for a member that is in it, which stays in it. The item gets the next id.',
+  outcomes: { 200: { description: 'The item as it is now.', shape: ITEM, example: { ...ITEM.example, score: 120 } } },
+  refusals: ['item_not_found', 'sequence_exhausted'],
+  async handle(store, { path: { group }, body: { member, by } }) {
+    return ITEM.json(found(await store.groups.changeScore(group, member, by, { payloads: 'text' }), 'item_not_found'))
   },
 })
 

@@ -1,9 +1,9 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state and their errors, redriving and purging them. */
 import { DELETED } from '../../fields/answers-groups'
 import { DEAD_ERRORS, MOVED, PROMOTED, QUEUE_HISTORY, QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
-import { HISTORY_PERIODS } from '../../fields/queues'
+import { HISTORY_PERIODS, QUEUE_ORDERS, QUEUE_STATES } from '../../fields/queues'
 import { PromoteDto, PurgeDto, RedriveDto } from '../dto/queues'
-import { nameParameter, optional, wordParameter } from '../input/parameters'
+import { chosenParameter, nameParameter, optional, wordParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { found, type Route, route, settingsAnswer } from '../route'
 import { named, pathName } from '../subjects'
@@ -21,10 +21,24 @@ export const onQueue = {
 const list = listing('queues', {
   id: 'listQueues',
   tag: 'Queues',
-  summary: 'List queues by name',
+  summary: 'List queues by name, or by a number',
+  description: 'With `state` or `sort` the counts are a few seconds old, unless counting all messages takes long.',
   prefix: 'mail',
   after: 'mail',
   shape: QUEUE_PAGE,
+  also: {
+    state: chosenParameter(
+      'Return only queues in this state. `main`: no queue names it as its dead-letter queue. `dead`: messages that died in it ' +
+        'are dead. `growing`, `blocked`: as in the overview. `stuck`: `unreceived`, `late` or `held` there.',
+      QUEUE_STATES,
+    ),
+    sort: chosenParameter('The largest number first, in place of by name.', QUEUE_ORDERS),
+    deadLetterQueue: optional(
+      nameParameter('Return only queues that name this one as their dead-letter queue.', 'mail-dead'),
+    ),
+  },
+  alsoAbout: ({ query }) => named('queues', [query.deadLetterQueue], { parameter: 'deadLetterQueue' }),
+  nothing: { states: null },
   page: (store, query) => store.queues.list(query),
 })
 

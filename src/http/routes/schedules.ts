@@ -36,7 +36,7 @@ const list = listing('schedules', {
   prefix: 'nightly',
   after: 'nightly-report',
   shape: SCHEDULE_PAGE,
-  alsoAbout: [anyQueue],
+  alsoAbout: () => [anyQueue],
   page: (store, query, within) => store.schedules.list({ ...query, queuePrefix: within ?? undefined }),
 })
 

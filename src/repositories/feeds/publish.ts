@@ -1,13 +1,23 @@
 /**
- * Publishing: entries without a sync id get the next numbers of the feed's sequence.
+ * Publishing: which feeds and tables have rows without a sync id, and how these get the next numbers of the feed's sequence.
  *
  * Invariant: the sequence's row is locked first and held to the commit, so publishers take turns, no number is given twice,
  * and no number is seen before a smaller one. MAX(sync_id) + 1 in its place would use the number of a republished last
  * entry again, which a consumer has already read (traviscj.com, "feed sequences"). Rows that a writer holds are skipped:
  * they are numbered after its commit. So only a writer of the very row that is being numbered waits for a publisher.
  */
-import type { Engine, Numbering, Parameter, Reader, Session, Tx } from '../../database/engine'
+import {
+  type Engine,
+  type Numbering,
+  type Parameter,
+  placeholders,
+  type Reader,
+  type Session,
+  type Tx,
+} from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
+import { chunksOf, MAX_KEYS } from '../chunks'
+import { type DueSubject, REMINDED, type Reminders, type Subjects } from '../reminders'
 import { readSequence, setSequence } from '../sequences'
 import { FEED } from './heads'
 
@@ -17,9 +27,7 @@ export interface FeedRows {
   isOwn: boolean
   /** SQL. */
   table: string
-  /** SQL: the columns of the primary key. */
   keys: readonly string[]
-  /** SQL: the column of the sync id. */
   sync: string
   /** SQL: what that column has in a row without a number. */
   none: string
@@ -54,24 +62,18 @@ export function ownRows({ tables }: Pick<Reader, 'tables'>, { id, feed }: Record
   }
 }
 
-/** Rows of one transaction. */
 const BATCH = 1000
 
 export interface Published {
   count: number
   /** There is more, or another publisher holds the sequence. */
   more: boolean
-  /**
-   * Where to continue: numbered rows stay in the index until the server has purged them, and reading them again is expensive.
-   * Null: from the beginning.
-   */
+  /** Where to continue: numbered rows are in the index until they are purged, and expensive to read. Null: at the beginning. */
   place: Parameter
 }
 
 export interface PublishOptions {
-  /** Maximum number of transactions. */
   batches: number
-  /** Where the last call ended. */
   place?: Parameter
   /** Do nothing while another transaction holds the sequence, to publish or to drop the feed. */
   skip?: boolean
@@ -185,4 +187,64 @@ async function placeOf(tx: Tx, rows: FeedRows, value: bigint): Promise<Parameter
 
 function doesNotKeep({ table }: FeedRows): RecentnError {
   return new RecentnError('internal', `${table}: a row that was given a number does not keep it (a trigger?)`)
+}
+
+const isUnpublishedSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, feedId: string) =>
+  `EXISTS (SELECT 1 FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = ${feedId} AND e.sync_id = 0)`
+
+/** A feed has work while its own entries have no number. */
+export const REMINDED_FEEDS: Subjects = {
+  kind: REMINDED.feed,
+  table: ({ tables }) => tables.feeds,
+  hasWork: (words) => isUnpublishedSql(words, 'subject.id'),
+  page: 2,
+}
+
+const feedsSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, where: string) =>
+  `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM ${tables.feeds} f WHERE ${where}`
+
+/** The feeds that have reminders, or that are next on the way round: each with its rows where some have no number. */
+export async function remindedRows(reader: Reader, reminders: Reminders): Promise<RemindedFeeds> {
+  const { subjects, more } = await reminders.due(reader)
+  const rows = new Map<bigint, FeedRows>()
+  for (const chunk of chunksOf(subjects, MAX_KEYS)) {
+    const where = `f.id IN (${placeholders(chunk.length)}) AND ${isUnpublishedSql(reader, 'f.id')}`
+    const ids = chunk.map(({ id }) => id)
+    const found = await reader.rows(feedsSql(reader, where), ids)
+    for (const row of found) rows.set(BigInt(row.id as string), ownRows(reader, row))
+  }
+  return { feeds: subjects.map((one) => ({ ...one, rows: rows.get(one.id) ?? null })), more }
+}
+
+export interface RemindedFeeds {
+  feeds: (DueSubject & { rows: FeedRows | null })[]
+  more: boolean
+}
+
+/** The feeds, of these or of all, whose own entries include some without a number. */
+export async function unpublishedRows(reader: Reader, feeds: ReadonlySet<string> | null): Promise<FeedRows[]> {
+  if (feeds === null) {
+    const pending = await reader.rows(feedsSql(reader, isUnpublishedSql(reader, 'f.id')))
+    return pending.map((row) => ownRows(reader, row))
+  }
+  const pending: FeedRows[] = []
+  for (const names of chunksOf([...feeds], MAX_KEYS)) {
+    const found = await reader.rows(feedsSql(reader, `f.feed IN (${placeholders(names.length)})`), names)
+    for (const row of found) {
+      const rows = ownRows(reader, row)
+      if (await hasUnpublished(reader, rows)) pending.push(rows)
+    }
+  }
+  return pending
+}
+
+export async function hasUnpublished(
+  reader: Reader,
+  { table, sync, none, where, parameters, index }: FeedRows,
+): Promise<boolean> {
+  const rows = await reader.rows(
+    `SELECT 1 AS pending FROM ${table}${reader.engine.useIndex(index)} WHERE ${where}${sync} ${none} LIMIT 1`,
+    parameters,
+  )
+  return rows.length > 0
 }

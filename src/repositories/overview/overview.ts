@@ -2,25 +2,16 @@
 import type { Reader } from '../../database/engine'
 import { OVERVIEW, TROUBLE, TROUBLES } from '../../fields/answers-overview'
 import type { Overview, Trouble } from '../../shared/overview-types'
-import type { KnownTotals } from '../queues/known-totals'
-import { feedTroubles } from './feed-troubles'
-import { type FoundTrouble, queueTroubles, scheduleTroubles } from './queue-troubles'
+import { FEED } from '../feeds/heads'
+import { nowOf } from '../queues/history/read'
+import type { FoundTrouble, QueuesLook } from '../queues/troubles'
 
 const MAX_TROUBLES = 500
 
-/** All of it, the worst first. */
-export async function readTroubles(
-  reader: Reader,
-  totals: KnownTotals,
-): Promise<{ troubles: Trouble[]; lookedAt: Date }> {
-  const [clock] = await reader.rows(`SELECT ${reader.now} AS now_ms FROM ${reader.tables.schema}`)
-  const nowMs = Number(clock?.now_ms)
-  const found = [
-    ...(await queueTroubles(reader, nowMs, await totals.letters(reader), await totals.growth(reader))),
-    ...(await scheduleTroubles(reader, nowMs)),
-    ...(await feedTroubles(reader, nowMs)),
-  ]
-  return { troubles: found.map(troubleOf).sort(byWorst), lookedAt: new Date(nowMs) }
+/** Of feeds and schedules; `look` has those of queues. */
+export async function readOtherTroubles(reader: Reader): Promise<FoundTrouble[]> {
+  const nowMs = await nowOf(reader)
+  return [...(await scheduleTroubles(reader, nowMs)), ...(await feedTroubles(reader, nowMs))]
 }
 
 function troubleOf({ sinceMs, ...found }: FoundTrouble): Trouble {
@@ -31,8 +22,72 @@ function troubleOf({ sinceMs, ...found }: FoundTrouble): Trouble {
 const rankOf = ({ kind }: Trouble) => TROUBLES.indexOf(kind)
 const byWorst = (a: Trouble, b: Trouble) => rankOf(a) - rankOf(b) || b.count - a.count || (a.name < b.name ? -1 : 1)
 
-/** The part of it that a caller sees. */
-export function overviewOf({ troubles, lookedAt }: Awaited<ReturnType<typeof readTroubles>>, prefix: string): Overview {
-  const seen = prefix === '' ? troubles : troubles.filter(({ name }) => name.startsWith(prefix))
-  return OVERVIEW.of({ troubles: seen.slice(0, MAX_TROUBLES), total: seen.length, lookedAt })
+/** The part of it that a caller sees, the worst first. */
+export function overviewOf(look: QueuesLook, others: readonly FoundTrouble[], prefix: string): Overview {
+  const seen = [...look.troubles, ...others].filter(({ name }) => name.startsWith(prefix))
+  const troubles = seen.map(troubleOf).sort(byWorst).slice(0, MAX_TROUBLES)
+  return OVERVIEW.of({ troubles, total: seen.length, lookedAt: new Date(look.nowMs) })
+}
+
+/** A publisher runs several times a second. */
+const UNPUBLISHED_MS = 60_000
+const BEHIND_MS = 300_000
+/** Sync ids. */
+const FAR_BEHIND = 10_000
+
+async function feedTroubles(reader: Reader, nowMs: number): Promise<FoundTrouble[]> {
+  return [...(await unpublished(reader, nowMs)), ...(await consumersBehind(reader, nowMs))]
+}
+
+async function unpublished({ engine, tables, rows }: Reader, nowMs: number): Promise<FoundTrouble[]> {
+  // Asks the index for each feed, and counts only what waits.
+  const ofFeed = `FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0`
+  const found = await rows(
+    'SELECT waiting.feed AS feed, waiting.since_ms AS since_ms, waiting.entries AS entries FROM (' +
+      `SELECT f.feed AS feed, (SELECT MIN(e.unpublished_since_ms) ${ofFeed}) AS since_ms, (SELECT COUNT(*) ${ofFeed}) AS entries ` +
+      `FROM ${tables.feeds} f) waiting WHERE waiting.since_ms <= ?`,
+    [nowMs - UNPUBLISHED_MS],
+  )
+  return found.map((row) => ({
+    kind: 'unpublished',
+    name: row.feed as string,
+    count: Number(row.entries),
+    sinceMs: Number(row.since_ms),
+  }))
+}
+
+/** The rows of a followed table do not say since when they can be read: what counts is when the consumer last moved. */
+async function consumersBehind({ engine, tables, rows }: Reader, nowMs: number): Promise<FoundTrouble[]> {
+  const unread = `FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = c.feed_id AND e.sync_id > c.cursor_id`
+  const found = await rows(
+    'SELECT f.feed AS feed, c.consumer AS consumer, s.value - c.cursor_id AS behind, c.updated_at_ms AS moved_ms, ' +
+      `(SELECT e.unpublished_since_ms ${unread} ORDER BY e.sync_id LIMIT 1) AS unread_ms FROM ${tables.feedConsumers} c ` +
+      `JOIN ${tables.feeds} f ON f.id = c.feed_id JOIN ${tables.sequences} s ON s.kind = '${FEED}' AND s.sequence_name = f.feed ` +
+      'WHERE s.value > c.cursor_id',
+  )
+  return found.flatMap((row) => {
+    const sinceMs = Number(row.unread_ms ?? row.moved_ms)
+    const count = Number(row.behind)
+    if (nowMs - sinceMs < BEHIND_MS && count < FAR_BEHIND) return []
+    return [
+      { kind: 'behind', name: row.feed as string, count, sinceMs, consumer: row.consumer as string },
+    ] as FoundTrouble[]
+  })
+}
+
+/** A tick that is due is sent within seconds. */
+const TICK_MS = 120_000
+
+async function scheduleTroubles({ tables, rows }: Reader, nowMs: number): Promise<FoundTrouble[]> {
+  const found = await rows(
+    `SELECT schedule, last_error, next_tick_ms FROM ${tables.schedules} WHERE last_error IS NOT NULL OR due_at_ms <= ?`,
+    [nowMs - TICK_MS],
+  )
+  return found.map((row) => ({
+    kind: 'schedule',
+    name: row.schedule as string,
+    count: 1,
+    sinceMs: Number(row.next_tick_ms),
+    error: row.last_error as string | null,
+  }))
 }

@@ -3,7 +3,7 @@
 import { addFaults, addListFaults, argumentFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'
 import * as fields from '../../fields/queues'
 import { HOLD_RULES } from '../../fields/rates'
-import { ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
+import { checkedPage, ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import type { Fault } from '../../shared/errors'
 import { jsonTextOf } from '../../shared/json'
 import { sureText } from '../../shared/json-faults'
@@ -18,6 +18,7 @@ import type {
   NewMessage,
   PeekOptions,
   PurgeOptions,
+  QueueListOptions,
   QueueSettings,
   ReceiveOptions,
   RedriveOptions,
@@ -30,6 +31,8 @@ import { errorKind } from './dead/error-kind'
 import { storedLimit } from './heads'
 import type { MessageToSend, SendRequest } from './rows'
 import type { Nack } from './settle/settle'
+
+export const checkedList = (options: QueueListOptions) => checkedPage(options, fields.QUEUE_LIST_RULES)
 
 export function checkQueue(queue: unknown): void {
   refuse(nameFaults('queue', queue))

@@ -6,6 +6,7 @@ import { countMessages, type QueueTotals } from './counts'
 import { diedIn, type Letters, readLetters } from './dead/deaths'
 import type { QueueHead } from './heads'
 import { type Growths, growthIn, readGrowth } from './history/read'
+import { lookAtQueues, type QueuesLook } from './troubles'
 
 /** Counts that are reported may be 5 seconds old; the rest is for the counting itself. */
 const COUNTS_MS = 4000
@@ -14,26 +15,25 @@ export class KnownTotals {
   readonly #counts = new Map<bigint, { at: number; totals: Promise<QueueTotals> }>()
   readonly #growth = new CachedCount<Growths>()
   readonly #letters = new CachedCount<readonly Letters[]>()
+  readonly #look = new CachedCount<QueuesLook>()
 
   /** `isKept`: false in a transaction, which must see its own changes. */
   constructor(private readonly isKept: boolean) {}
 
   async of(reader: Reader, head: QueueHead): Promise<QueueTotals & { died: number; growthPerMinute: number | null }> {
     const totals = await this.#ofQueue(reader, head)
-    const died = diedIn(head.id, totals.counts.dead, await this.letters(reader))
-    return { ...totals, died, growthPerMinute: growthIn(await this.growth(reader), head.id)?.perMinute ?? null }
+    const died = diedIn(head.id, totals.counts.dead, await this.#kept(this.#letters, () => readLetters(reader)))
+    const growth = await this.#kept(this.#growth, () => readGrowth(reader))
+    return { ...totals, died, growthPerMinute: growthIn(growth, head.id)?.perMinute ?? null }
   }
 
-  /** How all queues grow, which is read together. */
-  growth(reader: Reader): Promise<Growths> {
-    const read = () => readGrowth(reader)
-    return this.isKept ? this.#growth.get(read) : read()
+  /** All queues: their messages and troubles. */
+  look(reader: Reader): Promise<QueuesLook> {
+    return this.#kept(this.#look, () => lookAtQueues(reader))
   }
 
-  /** The dead letters of all queues, which are counted together. */
-  letters(reader: Reader): Promise<readonly Letters[]> {
-    const read = () => readLetters(reader)
-    return this.isKept ? this.#letters.get(read) : read()
+  #kept<T>(count: CachedCount<T>, read: () => Promise<T>): Promise<T> {
+    return this.isKept ? count.get(read) : read()
   }
 
   /** The queue is gone. */

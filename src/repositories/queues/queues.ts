@@ -9,16 +9,13 @@ import { QUEUE } from '../../fields/answers-queues'
 import { QUEUE_DEFAULTS } from '../../fields/queues'
 import { type Fault, RecentnError } from '../../shared/errors'
 import type { Queue, QueueSettings } from '../../shared/queue-types'
-import type { IfTag, ListOptions } from '../../shared/types'
-import { nameRange } from '../name-range'
+import type { IfTag } from '../../shared/types'
 import { REMINDED, remindAtOnce } from '../reminders'
 import { checkTag, givenOf } from '../settings'
 import { openLevel } from './groups/flows'
 import { limitColumns } from './groups/group-limit'
 import {
   deadLetterQueueOf,
-  headColumns,
-  headOf,
   LONGEST_VISIBILITY_SECONDS,
   lowerShortest,
   notFound,
@@ -190,27 +187,6 @@ async function prepareForDeadLetters(tx: Tx, deadLetterHead: QueueHead, source: 
   if (!deadLetterHead.holdsDeadLetters)
     await tx.run(`UPDATE ${tx.tables.queues} SET has_letters = 1 WHERE id = ?`, [deadLetterHead.id])
   await lowerShortest(tx, deadLetterHead, source.shortestVisibilitySeconds)
-}
-
-export async function listHeads(
-  reader: Reader,
-  { limit, after = '', prefix = '', contains }: ListOptions & { limit: number },
-): Promise<NamedHead[]> {
-  const { where, parameters } = nameRange('queue', after, prefix, contains)
-  const rows = await reader.rows(
-    `SELECT ${headColumns(reader)}, (SELECT letters.queue FROM ${reader.tables.queues} letters WHERE letters.id = ${reader.tables.queues}.dead_letter_queue_id) ` +
-      `AS letters FROM ${reader.tables.queues} WHERE ${where} ORDER BY queue LIMIT ${limit}`,
-    parameters,
-  )
-  // One scan of all queues in place of one for each: no index has the column.
-  const named = await reader.rows(
-    `SELECT DISTINCT ${reader.engine.bigint('dead_letter_queue_id')} AS id FROM ${reader.tables.queues} WHERE dead_letter_queue_id IS NOT NULL`,
-  )
-  const deadLetterIds = new Set(named.map(({ id }) => BigInt(id as string)))
-  return rows.map((row) => {
-    const head = headOf(row)
-    return { head, deadLetterQueue: row.letters as string | null, isDeadLetterQueue: deadLetterIds.has(head.id) }
-  })
 }
 
 /** Drops the queue at once, and then its messages; a sweeper continues where this is cut off. False for no queue. */

@@ -6,11 +6,10 @@ import type { DataSource, EntityManager } from 'typeorm'
 import { sessionOf } from '../../database/attached/attach'
 import type { Session, Tx } from '../../database/engine'
 import { QUEUE } from '../../fields/answers-queues'
-import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import type { JsonText } from '../../shared/json'
 import type * as Queue from '../../shared/queue-types'
 import type { ExtendOptions, MessageRef, NackOptions } from '../../shared/queue-types'
-import type { IfTag, ListOptions } from '../../shared/types'
+import type { IfTag } from '../../shared/types'
 import { alone, noWaits, type Runnable, type Runner, type Waits } from '../runners'
 import { warnOfOthers } from '../settings'
 import * as check from './check'
@@ -238,7 +237,7 @@ export class QueueRepository implements Queue.Queues {
     return queues.dropQueue(this.#session, this.#memory, queue)
   }
 
-  async list(options: ListOptions = {}): Promise<Queue.QueuePage> {
-    return listStatuses(this.#session, this.#memory, checkedPage(options, PREFIX_PAGE_RULES))
+  async list(options: Queue.QueueListOptions = {}): Promise<Queue.QueuePage> {
+    return listStatuses(this.#session, this.#memory, check.checkedList(options))
   }
 }

@@ -1,12 +1,12 @@
 /** Queues as callers see them: their settings, and how many messages they have. */
 import type { Session } from '../../database/engine'
-import { QUEUE_STATUS } from '../../fields/answers-queues'
+import { QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
 import { RecentnError } from '../../shared/errors'
-import type { QueuePage, QueueStatus } from '../../shared/queue-types'
-import type { ListOptions } from '../../shared/types'
+import type { QueueListOptions, QueuePage, QueueStatus } from '../../shared/queue-types'
 import { countLimited } from './counts'
+import { listHeads, listLooked } from './listed'
 import type { QueueMemory } from './memory'
-import { listHeads, type NamedHead, namedHead } from './queues'
+import { type NamedHead, namedHead } from './queues'
 import { promoteDue } from './settle/promote'
 import { queueOf } from './shown'
 
@@ -22,12 +22,18 @@ export async function readStatus(session: Session, memory: QueueMemory, queue: s
 export async function listStatuses(
   session: Session,
   memory: QueueMemory,
-  { limit, ...names }: ListOptions & { limit: number },
+  options: QueueListOptions & { limit: number },
 ): Promise<QueuePage> {
+  if (options.state !== undefined || options.sort !== undefined) return listLooked(session, memory, options)
+  const { limit, ...names } = options
   const heads = await session.read((reader) => listHeads(reader, { ...names, limit: limit + 1 }))
   const queues: QueueStatus[] = []
   for (const named of heads.slice(0, limit)) queues.push(await statusOf(session, memory, named))
-  return { queues, nextAfter: heads.length > limit ? (queues.at(-1)?.queue ?? null) : null }
+  return QUEUE_PAGE.of({
+    queues,
+    nextAfter: heads.length > limit ? (queues.at(-1)?.queue ?? null) : null,
+    states: null,
+  })
 }
 
 async function statusOf(

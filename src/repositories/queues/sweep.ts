@@ -7,8 +7,9 @@ import { performance } from '../../shared/platform'
 import { answersTo, isYes, type PollAnswer, type PollFacts, type PollQuestion, whether } from '../poll-query'
 import type { DueSubject } from '../reminders'
 import { idleFlowsSql, sweepFlows } from './groups/flows'
-import { anyLimited, applyGroupLimit, mendLimits } from './groups/group-limit'
+import { anyMendable, applyGroupLimit, mendLimits } from './groups/group-limit'
 import { oldTurnsSql, sweepTurns } from './groups/turns'
+import { releaseOverdue } from './keys/overdue'
 import type { QueueMemory } from './memory'
 import { clearDropped, removeRows } from './removal'
 import { oldDedupsSql, sweepDedups } from './send/dedups'
@@ -123,10 +124,13 @@ async function removeOld(
     if (memory.isMending) memory.mendedAt = performance.now()
   }
   const which = all ? 'IS NOT NULL' : `BETWEEN ${round.after + 1n} AND ${round.to}`
-  const [isAny, isLimited, ...end] = await session.read((reader) =>
-    answersTo(reader, [anyOld(which), anyLimited(which), nextEnd(round.to)]),
+  const [isAny, isMendable, ...end] = await session.read((reader) =>
+    answersTo(reader, [anyOld(which), anyMendable(which), nextEnd(round.to)]),
   )
-  if (memory.isMending && isYes(isLimited)) await mendLimits(session, memory, which)
+  if (memory.isMending && isYes(isMendable)) {
+    await mendLimits(session, memory, which)
+    await releaseOverdue(session, memory, which)
+  }
   const done = isYes(isAny) ? await removeOf(session, which) : { removed: 0, more: false }
   if (done.more) return done
   // Where none come after them, it begins again.

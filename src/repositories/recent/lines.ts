@@ -6,8 +6,18 @@ import type { Row } from '../../database/engine'
 import { ITEM } from '../../fields/answers-groups'
 import type { Item, Mode, PayloadForm } from '../../shared/group-types'
 import { JsonText } from '../../shared/json'
-import { HEAD_MARK, headOf, type ItemRow, type Occupant, orEmpty, SEPARATOR, type SeenHead } from './rows'
-import { byRank, scoreOf, storedScore } from './score'
+import {
+  byRank,
+  HEAD_MARK,
+  headOf,
+  type ItemRow,
+  type Occupant,
+  orEmpty,
+  SEPARATOR,
+  type SeenHead,
+  scoreOf,
+  storedScore,
+} from './rows'
 
 /** An item of which only the beginning is decoded at first: a read fetches more of a window than it shows. */
 export interface ItemLine {
@@ -42,7 +52,6 @@ export const BARE_ITEM_LINE = itemLine(OCCURRED_AT, EVENT_ID, "''")
 /** SQL: the same as if it had nothing but its place, its score and its member. */
 export const PLACE_LINE = itemLine("''", "''", "''")
 
-/** The rows of one statement, decoded. */
 export interface Snapshot {
   heads: Map<string, SeenHead>
   /** By group, in no order. */
@@ -70,10 +79,6 @@ export function snapshotOf(rows: readonly Row[]): Snapshot {
     if (row.found) snapshot.found.set(item.group, Number(row.found))
   }
   return snapshot
-}
-
-export function epochsOf({ heads }: Snapshot): bigint[] {
-  return Array.from(heads.values(), ({ policyEpoch }) => policyEpoch)
 }
 
 export function itemLineOf(text: string): ItemLine {
@@ -121,7 +126,6 @@ export function lineOf(row: ItemRow): ItemLine {
   return { group, slot, id: String(id), text, rest: place.length, decoded: null, value: undefined }
 }
 
-/** The item without its payload. */
 export function occupantOfLine(line: ItemLine): Decoded {
   if (line.decoded !== null) return line.decoded
   const { slot, id, text, rest } = line

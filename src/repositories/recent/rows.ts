@@ -5,18 +5,20 @@
  * Invariant: a head is always selected whole, as one text of fields in the order of `headText`. A driver decodes one
  * column many times faster than thirteen, and a text is exact whatever the driver's options make of a BIGINT. The
  * separator is a control character, which no name may contain. An empty field is NULL: no name is empty.
+ *
+ * A score is a finite double, stored as the whole number whose order is that of the doubles: the bits of it, with all but the sign
+ * turned round below zero. So three engines sort alike, and none writes a score as a text that rounds it.
  */
 import type { Engine, Parameter, Reader, Row, Tx } from '../../database/engine'
 import { APPENDED_ITEM, ITEM } from '../../fields/answers-groups'
+import { MAX_ID } from '../../fields/rules'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from '../../shared/group-types'
 import { JsonText } from '../../shared/json'
 import { jsonBytes } from '../../shared/json-faults'
-import { scoreOf } from './score'
 
 /** The facts that a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
 
-/** An item as an append leaves it. */
 export interface Appended {
   row: ItemRow
   /** False for an item because of which another one was not appended. */
@@ -123,7 +125,6 @@ function ownSecondsIn(field: string): number | null | undefined {
   return field === '0' ? null : numberIn(field)
 }
 
-/** The columns that a write of a head sets. */
 export const WRITTEN_COLUMNS = [
   ...['group_key', 'incarnation', 'version', 'last_id', 'capacity', 'mode', 'ttl_seconds', 'own_capacity', 'own_mode'],
   ...['own_ttl_seconds', 'policy_epoch', 'sweep_at_ms', 'created_at_ms'],
@@ -140,7 +141,6 @@ export function headValues({ own, ...head }: Head): Parameter[] {
   return [...layout, ...owns, policyEpoch, sweepAtMs, createdAtMs, ...forgets]
 }
 
-/** SQL: an occupant in table `i`. */
 export function occupantColumns(engine: Engine): string {
   const numbers = `i.slot AS slot, ${engine.bigint('i.id')} AS id, ${engine.bigint('i.score')} AS score`
   return `${numbers}, i.member AS member, i.event_id AS event_id, i.created_at_ms AS created_at_ms`
@@ -174,36 +174,50 @@ export async function itemAt(tx: Tx, group: string, key: 'slot' | 'id', value: P
   return itemRowOf(group, row as Row)
 }
 
-/** The item as callers see it. */
 export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {
   return ITEM.make(shown(row, payloads, false))
 }
 
 function shown(row: ItemRow, payloads: PayloadForm, appended: boolean): AppendedItem {
-  const { group, id, slot, member, score, eventId } = row
-  const payload = payloadOf(row, payloads)
-  const createdAt = new Date(row.createdAtMs)
-  return { group, id, slot, member, score, payload, occurredAt: occurredAtOf(row), eventId, createdAt, appended }
-}
-
-function payloadOf({ payload }: ItemRow, payloads: PayloadForm): unknown {
-  return payload === null ? null : payloads === 'text' ? new JsonText(payload) : JSON.parse(payload)
-}
-
-function occurredAtOf({ occurredAtMs }: ItemRow): Date | null {
-  return occurredAtMs === null ? null : new Date(occurredAtMs)
+  const { group, id, slot, member, score, payload: text, occurredAtMs, eventId, createdAtMs } = row
+  const payload = text === null ? null : payloads === 'text' ? new JsonText(text) : JSON.parse(text)
+  const occurredAt = occurredAtMs === null ? null : new Date(occurredAtMs)
+  const createdAt = new Date(createdAtMs)
+  return { group, id, slot, member, score, payload, occurredAt, eventId, createdAt, appended }
 }
 
 /** The bytes that an item takes as JSON beside its names and its payload: the names of its fields, numbers and times. */
 export const FRAME_BYTES = 240
 
-/** About how many bytes the item takes as JSON. */
 export function itemBytes({ group, member, eventId, payload }: ItemRow): number {
   const names = jsonBytes(group) + jsonBytes(member) + jsonBytes(eventId)
   return FRAME_BYTES + names + Buffer.byteLength(payload ?? 'null', 'utf8')
 }
 
-/** An appended item as its caller sees it. */
 export function appendedItemOf({ row, appended }: Appended, payloads: PayloadForm = 'value'): AppendedItem {
   return APPENDED_ITEM.make(shown(row, payloads, appended))
+}
+
+const view = new DataView(new ArrayBuffer(8))
+
+export function storedScore(score: number): bigint {
+  view.setFloat64(0, plain(score))
+  return turned(view.getBigInt64(0))
+}
+
+export function scoreOf(stored: bigint): number {
+  view.setBigInt64(0, turned(stored))
+  return view.getFloat64(0)
+}
+
+/** Zero has one form: minus zero is equal to it, and would be stored as less. */
+export const plain = (score: number): number => score + 0
+
+const turned = (bits: bigint): bigint => (bits < 0n ? bits ^ MAX_ID : bits)
+
+/** Sorts the highest score first, and of equal ones the oldest. */
+export function byRank(a: Pick<Occupant, 'id' | 'score'>, b: Pick<Occupant, 'id' | 'score'>): number {
+  const [one, other] = [a.score ?? Number.NEGATIVE_INFINITY, b.score ?? Number.NEGATIVE_INFINITY]
+  if (one !== other) return one > other ? -1 : 1
+  return a.id < b.id ? -1 : 1
 }

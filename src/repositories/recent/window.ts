@@ -4,8 +4,7 @@
  */
 
 import type { Settings } from '../../shared/group-types'
-import type { Occupant } from './rows'
-import { byRank } from './score'
+import { byRank, type Occupant } from './rows'
 
 /**
  * The occupants that `settings` show, in the order of pages. `history`: those with the last `capacity` ids. `distinct`: the newest

@@ -7,7 +7,14 @@ import type { ListedSchedule, Schedule, ScheduleDefinition } from '../../shared/
 import { limitOf } from '../queues/heads'
 import { bodyOf, type MessageToSend, NO_KEY } from '../queues/rows'
 import { settingsTag } from '../settings'
-import type { ScheduledSend } from './check'
+
+export interface ScheduledSend {
+  queue: string
+  timing: Timing
+  missed: MissedTicks
+  /** Every message but for its tick. */
+  message: MessageToSend
+}
 
 export interface ScheduleRow extends ScheduledSend {
   schedule: string

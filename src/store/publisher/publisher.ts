@@ -8,7 +8,7 @@
 import { Loop } from '../../kit/loop'
 import { quietPauseMs, shareOf } from '../../kit/shared-poll'
 import { performance } from '../../shared/platform'
-import type { WorkCounts } from '../work-counts'
+import type { WorkCounts } from '../counts'
 
 export interface PublishingRound {
   /** How long it took to find the feeds with something to publish. */
@@ -28,7 +28,6 @@ export interface PublisherOptions {
   counts?: Pick<WorkCounts, 'publisherRounds' | 'publisherFaults'>
 }
 
-/** Time between two looks when there has been nothing for long. */
 const QUIET_MS = 1000
 /** Pause before looking again at feeds that another process was publishing. */
 const BUSY_MS = 50
@@ -62,13 +61,11 @@ export class Publisher {
     this.#loop.wake(this.#untilLookMs)
   }
 
-  /** Some feed has something to publish. */
   look(): void {
     this.#lookAt = performance.now()
     this.#loop.wake()
   }
 
-  /** The feed has something to publish. */
   wake(feed: string): void {
     if (this.#loop.isStopped) return
     this.#woken.add(feed)

@@ -9,12 +9,19 @@ import type { Followed } from '../../repositories/feeds/follow-types'
 import { type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
 import { beginFollowed } from '../../repositories/feeds/heads'
 import type { FeedMemory } from '../../repositories/feeds/memory'
-import { type FeedRows, type Published, publishRows, rowsKey } from '../../repositories/feeds/publish'
-import { hasUnpublished, remindedRows, unpublishedRows } from '../../repositories/feeds/unpublished'
+import {
+  type FeedRows,
+  hasUnpublished,
+  type Published,
+  publishRows,
+  remindedRows,
+  rowsKey,
+  unpublishedRows,
+} from '../../repositories/feeds/publish'
 import type { PollAnswer, PollQuestion } from '../../repositories/poll-query'
 import { performance } from '../../shared/platform'
 import { Stoppable } from '../../shared/running'
-import type { WorkCounts } from '../work-counts'
+import type { WorkCounts } from '../counts'
 import { Publisher, type PublisherOptions, type PublishingRound } from './publisher'
 
 export interface PublishingOptions {
@@ -22,9 +29,7 @@ export interface PublishingOptions {
   memory: FeedMemory
   /** False: only `publish` publishes. */
   inBackground: boolean
-  /** Whether a reader in this process waits for changes. */
   isAwaited: () => boolean
-  /** For what other processes write. */
   sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   /** Called after a commit that has numbered entries of the feed. */
   onPublished: (feed: string) => void
@@ -62,7 +67,6 @@ export class Publishing {
   readonly #looks: JoinedPoll
   /** The publishers of followed tables, by feed. */
   readonly #publishers = new Map<string, Publisher>()
-  /** Where the publishing of a backlog continues. */
   readonly #places = new Map<string, Published['place']>()
   /** Feeds that could not be published, and whose fault was reported. */
   readonly #faulty = new Set<string>()
@@ -87,7 +91,6 @@ export class Publishing {
     this.#looks.begin()
   }
 
-  /** These feeds have something to publish. */
   wake(feeds: Iterable<string>): void {
     for (const feed of feeds) {
       this.#own?.wake(feed)
@@ -95,7 +98,6 @@ export class Publishing {
     }
   }
 
-  /** A reader began to wait. */
   hurry(): void {
     this.#looks.begin()
     for (const publisher of this.#publishers.values()) publisher.hurry()
@@ -117,7 +119,6 @@ export class Publishing {
     return { published }
   }
 
-  /** Makes the rows of a table a feed, and publishes them. */
   async follow(table: FollowedTable, signal?: AbortSignal): Promise<Followed> {
     const { session, memory } = this.options
     const { feed, source } = table

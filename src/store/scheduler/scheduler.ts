@@ -8,8 +8,8 @@ import { Loop } from '../../kit/loop'
 import type { TickRound } from '../../repositories/schedules/tick'
 import { RecentnError } from '../../shared/errors'
 import { safeMessage, safeText } from '../../shared/safe-text'
+import type { WorkCounts } from '../counts'
 import type { BackgroundWork } from '../option-types'
-import type { WorkCounts } from '../work-counts'
 
 export interface SchedulerOptions {
   /** Sends what is due, or part of it. */
@@ -45,7 +45,6 @@ export class Scheduler {
     if (isOn) this.#loop.wake(FIRST_MS)
   }
 
-  /** A schedule has changed. */
   wake(): void {
     if (!this.options.isOn || this.#loop.isStopped) return
     // A commit shows that the database is back.
@@ -53,7 +52,6 @@ export class Scheduler {
     this.#loop.wake()
   }
 
-  /** Sends all that is due now. */
   async tick(): Promise<{ sent: number; failed: number }> {
     const all = { sent: 0, failed: 0 }
     for (let isMore = true; isMore; ) {

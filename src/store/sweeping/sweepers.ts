@@ -7,12 +7,12 @@ import { Loop } from '../../kit/loop'
 import type { SharedPoll } from '../../kit/shared-poll'
 import type { DoorMovers } from '../../repositories/door/mover'
 import type { DueQuestion, PollAnswer, PollQuestion } from '../../repositories/poll-query'
+import type { WorkCounts } from '../counts'
 import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
 import type { BackgroundWork, StoreOptions } from '../option-types'
 import { keepsHistory } from '../options'
 import type { OpenQueues } from '../queues'
-import type { WorkCounts } from '../work-counts'
 
 /** For expired items: the least time between two looks, and the time until a round without one. */
 const GROUPS_MS = [1000, 60_000] as const
@@ -107,7 +107,6 @@ function startSweepers(
   ]
 }
 
-/** Writes the history of queues at the end of each step, until it is stopped. */
 function startHistory(
   { record }: Pick<OpenQueues, 'record'>,
   onError: (error: unknown, work: BackgroundWork) => void,

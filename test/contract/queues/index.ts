@@ -18,8 +18,10 @@ import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
 import { describeQueueHistory } from './history'
 import { describeQueuesInTheWay } from './in-the-way'
+import { describeKeyCosts } from './key-costs'
 import { describeQueueKeys } from './keys'
 import { describeQueueLetters } from './letters'
+import { describeListedQueues } from './listed'
 import { describeMessageAttributes } from './message-attributes'
 import { describeQueuesMidway } from './midway'
 import { describeQueueNames } from './names'
@@ -55,6 +57,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueDeadLetters(context)
   describeQueueDeaths(context)
   describeQueueLetters(context)
+  describeListedQueues(context)
   describeQueueDryRuns(context)
   describeQueueErrors(context)
   describeQueueFailures(context)
@@ -67,6 +70,7 @@ export function describeQueues(engine: EngineName): void {
   describeGroupConcurrency(context)
   describeQueueKeys(context)
   describeTurns(context)
+  describeKeyCosts(context)
   describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)

@@ -118,7 +118,11 @@ export function describeQueueNames(context: Context): void {
         sorted.filter((name) => name.startsWith(`${prefix}a`)),
       )
       expect((await queues().list({ prefix: `${prefix}%` })).queues).toHaveLength(1)
-      expect(await queues().list({ prefix: context.unique('none') })).toEqual({ queues: [], nextAfter: null })
+      expect(await queues().list({ prefix: context.unique('none') })).toEqual({
+        queues: [],
+        nextAfter: null,
+        states: null,
+      })
       expect((await queues().list({ limit: 1 })).queues).toHaveLength(1)
       for (const limit of [0, 1001, 1.5]) {
         expect((await refusal(queues().list({ limit }))).code).toBe('invalid_input')

@@ -1,6 +1,8 @@
 import type { OwnSettings, Recent } from '../../../src/index'
+import type { Mode } from '../../../src/shared/group-types'
 import { type Context, membersOf, refusal } from '../context'
 import { insert, move } from '../door/tools'
+import { statementsOf } from '../statements'
 import { following } from './watch-tools'
 
 const scoresOf = (recent: Recent) => recent.items.map(({ member, score }) => [member, score])
@@ -236,6 +238,36 @@ export function describeTop(context: Context): void {
         ['m1', 2 ** 53 - 1],
         ['m0', 1.5],
       ])
+    })
+
+    it('runs the statements of a distinct group, with one column more; history is as it was', async () => {
+      const { store, statements } = await statementsOf(context)
+      const ran = async (mode: Mode) => {
+        const group = context.unique()
+        await groups().put(group, { mode, capacity: 3 })
+        statements.length = 0
+        const scored = (score: number) => (mode === 'top' ? { score } : {})
+        for (let n = 0; n < 6; n++) await store.groups.append(group, { member: `m${n % 4}`, payload: n, ...scored(n) })
+        await store.groups.recent(group)
+        // What another process has changed is read again.
+        await groups().append(group, { member: 'm0', ...scored(50) })
+        await store.groups.appendMany([{ group, member: 'm1', ...scored(60) }])
+        await store.groups.recent(group)
+        // Names, numbers and texts are no difference.
+        return statements.map((sql) => sql.replaceAll(/'[^']*'|\b\d+\b/g, '?'))
+      }
+      await ran('history')
+      const [top, distinct, history] = [await ran('top'), await ran('distinct'), await ran('history')]
+      const isWrite = (sql: string) => sql.startsWith('REPLACE INTO recentn_items')
+      const readsItems = (sql: string) => /SELECT.*FROM recentn_items/s.test(sql)
+      expect(top.map((sql) => (isWrite(sql) ? 'write' : sql))).toEqual(
+        distinct.map((sql) => (isWrite(sql) ? 'write' : sql)),
+      )
+      expect([top, distinct, history].map((all) => all.filter(isWrite).length)).toEqual([7, 7, 7])
+      expect(top.filter(isWrite).every((sql) => sql.includes('event_id, score) VALUES'))).toBe(true)
+      expect(history.some((sql) => isWrite(sql) && sql.includes('score'))).toBe(false)
+      // The two pages; and the window before an append, twice, which a history group never reads.
+      expect([top, history].map((all) => all.filter(readsItems).length)).toEqual([4, 2])
     })
 
     it('counts changes of scores by many callers, and keeps the best of many appends', async () => {

@@ -63,9 +63,9 @@ export async function applyChangedLimit(session: Session, memory: QueueMemory, q
 // The rate of message groups comes after the space.
 const LIMITED = `(group_concurrency > 0 OR rates LIKE '% _%') AND group_phase = ${GROUP_PHASE.settled}`
 
-/** Whether one of these queues has a limit. `which`: SQL of the queues, by their ids. */
-export const anyLimited = (which: string) =>
-  whether(({ tables }) => [`SELECT 1 FROM ${tables.queues} WHERE ${LIMITED} AND id ${which}`])
+/** Whether one of these queues has a limit, or keys. `which`: SQL of the queues, by their ids. */
+export const anyMendable = (which: string) =>
+  whether(({ tables }) => [`SELECT 1 FROM ${tables.queues} WHERE (keyed = 1 OR ${LIMITED}) AND id ${which}`])
 
 /**
  * Applies the limits of queues again whose groups count places that no message has, and have blocked messages: a process of a

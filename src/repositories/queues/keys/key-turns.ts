@@ -69,10 +69,22 @@ export class KeyTurns {
     if (key.waiting?.id === row.id) key.waiting = null
     else if (key.inFlight?.id === row.id) {
       key.inFlight = null
-      const { head, waiting } = key
-      if (waiting?.state === STATE.blocked && waiting.isBehind) this.#released.push({ head, row: waiting })
+      this.#release(key)
     } else return
     this.#changed.add(key)
+  }
+
+  #release({ head, waiting }: LockedKey): void {
+    if (waiting?.state === STATE.blocked && waiting.isBehind) this.#released.push({ head, row: waiting })
+  }
+
+  /** Those that wait behind a message that ended without these locks have their turn. */
+  releaseOverdue(): void {
+    for (const key of this.#keys.values()) {
+      if (key.inFlight !== null) continue
+      this.#release(key)
+      this.#changed.add(key)
+    }
   }
 
   /** How the places of groups change with this. */

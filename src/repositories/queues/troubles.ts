@@ -1,10 +1,10 @@
-/** The troubles of queues and schedules: found along indexes, for all of them at once. */
+/** The troubles of queues, and how many messages they have: found along indexes, for all of them at once. */
 import { placeholders, type Reader, type Row } from '../../database/engine'
 import type { Trouble, TroubleKind } from '../../shared/overview-types'
 import { chunksOf, groupedBy } from '../chunks'
-import type { Letters } from '../queues/dead/deaths'
-import { type Growths, growthIn } from '../queues/history/read'
-import { MAX_IDS, STATE } from '../queues/rows'
+import { type Letters, readLetters } from './dead/deaths'
+import { type Growths, growthIn, nowOf, readGrowth } from './history/read'
+import { MAX_IDS, STATE } from './rows'
 
 /** Ready for longer than this, with no message in flight: probably no process receives. */
 const UNRECEIVED_MS = 60_000
@@ -14,8 +14,6 @@ const HELD_MS = 600_000
 /** A claim that has ended gives its message back within seconds. */
 const ENDED_MS = 60_000
 const BLOCKED_MS = 300_000
-/** A tick that is due is sent within seconds. */
-const TICK_MS = 120_000
 
 export type FoundTrouble = Pick<Trouble, 'kind' | 'name' | 'count'> & { sinceMs: number } & Partial<Trouble>
 
@@ -27,12 +25,13 @@ interface QueueRow {
 }
 
 /** The messages of one queue and state, with the oldest of them. */
-interface StateRow {
+export interface StateRow {
   queueId: bigint
   state: number
   messages: number
   /** Of those that are dead, when the first one died. */
   firstMajor: number
+  sentAtMs: number
   visibleAtMs: number
   /** Of the message that a receive would get first; null if none is ready. */
   firstAtMs: number | null
@@ -45,7 +44,7 @@ async function readStates({ engine, tables, rows }: Reader): Promise<StateRow[]>
   const first = `SELECT ready.visible_at_ms FROM ${tables.queueMessages} ready${index} WHERE ready.queue_id = counted.queue_id AND ready.state = ${STATE.ready}`
   const found = await rows(
     `SELECT ${engine.bigint('counted.queue_id')} AS queue_id, counted.state AS state, counted.messages AS messages, ` +
-      'counted.first_major AS first_major, oldest.visible_at_ms AS visible_at_ms, oldest.message_group AS message_group, ' +
+      'counted.first_major AS first_major, oldest.sent_at_ms AS sent_at_ms, oldest.visible_at_ms AS visible_at_ms, oldest.message_group AS message_group, ' +
       `CASE WHEN counted.state = ${STATE.ready} THEN (${first} ORDER BY ready.sort_major, ready.sort_minor, ready.id LIMIT 1) END AS first_at_ms ` +
       `FROM (SELECT queue_id, state, COUNT(*) AS messages, MIN(id) AS oldest_id, MIN(sort_major) AS first_major FROM ${tables.queueMessages}${index} ` +
       `GROUP BY queue_id, state) counted JOIN ${tables.queueMessages} oldest ON oldest.id = counted.oldest_id`,
@@ -55,6 +54,7 @@ async function readStates({ engine, tables, rows }: Reader): Promise<StateRow[]>
     state: Number(row.state),
     messages: Number(row.messages),
     firstMajor: Number(row.first_major),
+    sentAtMs: Number(row.sent_at_ms),
     visibleAtMs: Number(row.visible_at_ms),
     firstAtMs: (row.first_at_ms ?? null) === null ? null : Number(row.first_at_ms),
     messageGroup: row.message_group as string | null,
@@ -65,12 +65,7 @@ async function readQueues({ engine, tables, rows }: Reader): Promise<Map<bigint,
   const found = await rows(
     `SELECT ${engine.bigint('id')} AS id, queue, paused, ${engine.bigint('dead_letter_queue_id')} AS letters_id FROM ${tables.queues}`,
   )
-  const letterIds = new Set(
-    found
-      .map(({ letters_id: id }) => id)
-      .filter((id) => id !== null)
-      .map(String),
-  )
+  const letterIds = new Set(found.map(({ letters_id: id }) => id && String(id)))
   return new Map(
     found.map(({ id, queue, paused }) => [
       BigInt(id as string),
@@ -84,13 +79,18 @@ async function readQueues({ engine, tables, rows }: Reader): Promise<Map<bigint,
   )
 }
 
-export async function queueTroubles(
-  reader: Reader,
-  nowMs: number,
-  letters: readonly Letters[],
-  growth: Growths,
-): Promise<FoundTrouble[]> {
-  const queues = await readQueues(reader)
+/** The messages and troubles of all queues, from one look. A queue without messages has no states. */
+export interface QueuesLook {
+  nowMs: number
+  troubles: readonly FoundTrouble[]
+  states: ReadonlyMap<bigint, readonly StateRow[]>
+  letters: readonly Letters[]
+  growth: Growths
+}
+
+export async function lookAtQueues(reader: Reader): Promise<QueuesLook> {
+  const nowMs = await nowOf(reader)
+  const [letters, growth, queues] = [await readLetters(reader), await readGrowth(reader), await readQueues(reader)]
   const states = groupedBy(await readStates(reader), ({ queueId }) => queueId)
   const found = [lettersFound(queues, letters)]
   for (const [id, all] of states) {
@@ -101,7 +101,8 @@ export async function queueTroubles(
     const own = new Map(all.map((one) => [one.state, one]))
     found.push(ownTroubles(queue, own, again, nowMs), growing(queue, own, growthIn(growth, id)?.growingSinceMs ?? null))
   }
-  return [...found, await heldMessages(reader, queues, states, nowMs)].flat()
+  found.push(await heldMessages(reader, queues, states, nowMs))
+  return { nowMs, troubles: found.flat(), states, letters, growth }
 }
 
 function lettersFound(queues: ReadonlyMap<bigint, QueueRow>, letters: readonly Letters[]): FoundTrouble[] {
@@ -180,18 +181,4 @@ async function heldMessages(
     if (queue === undefined) return []
     return [{ kind: 'held' as TroubleKind, name: queue.queue, count: Number(messages), sinceMs: Number(since) }]
   })
-}
-
-export async function scheduleTroubles({ tables, rows }: Reader, nowMs: number): Promise<FoundTrouble[]> {
-  const found = await rows(
-    `SELECT schedule, last_error, next_tick_ms FROM ${tables.schedules} WHERE last_error IS NOT NULL OR due_at_ms <= ?`,
-    [nowMs - TICK_MS],
-  )
-  return found.map((row) => ({
-    kind: 'schedule',
-    name: row.schedule as string,
-    count: 1,
-    sinceMs: Number(row.next_tick_ms),
-    error: row.last_error as string | null,
-  }))
 }

@@ -1,0 +1,3 @@
+import { describeTopFire } from './top-fire'
+
+describeTopFire('sqlite')
