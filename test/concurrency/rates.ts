@@ -19,7 +19,7 @@ const MEASURED_SHARE = 0.9
 export interface RateFire {
   messages: number
   groups: number
-  /** Of what the rate allows. What is received late is never made up for: a machine that is busy uses less; 0 asks for none. */
+  /** How much of the rate must be used. A late receive is never made up for, so that a busy machine uses less; 0 asks for none. */
   leastShare: number
 }
 
@@ -85,8 +85,7 @@ async function played(url: string, store: Store, patienceMs: number) {
     await script.next()
     return script
   }
-  const running = [start(), start(), start()]
-  await Promise.all(running)
+  const running = await Promise.all([start(), start(), start()])
   const until = Date.now() + patienceMs
   const seen: Receive[] = []
   let kills = 0
@@ -98,15 +97,15 @@ async function played(url: string, store: Store, patienceMs: number) {
     if (ready + inFlight + delayed + blocked === 0) break
     // None of the last ones: their claims would have to run out again and again.
     if (ready + delayed + blocked === 0) continue
-    await (await running[turn % 3])?.stop('SIGKILL')
+    await running[turn % 3]?.stop('SIGKILL')
     kills++
-    running[turn % 3] = start()
+    // The others work on, also where a process takes long to begin.
+    running[turn % 3] = await start()
   }
   isOver = true
   await watching
-  const last = await Promise.all(running)
-  for (const script of last) script.process.stdin?.end()
-  await Promise.all(last.map(({ finished }) => finished))
+  for (const script of running) script.process.stdin?.end()
+  await Promise.all(running.map(({ finished }) => finished))
   return { lines: started.flatMap((script) => script.lines as Line[]), seen, kills }
 }
 
