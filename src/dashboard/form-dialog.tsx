@@ -42,7 +42,7 @@ function typedOf(fields: readonly FormField[], settings: object | null): Typed {
   return Object.fromEntries(fields.map((field) => [field.name, textOf(field)]))
 }
 
-const isEmpty = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0
+const isEmpty = (value: unknown) => typeof value === 'object' && Object.keys(value ?? {}).length === 0
 
 function parsedField({ kind, label }: FormField, typed: string): unknown {
   if (kind === 'number') return Number(typed)

@@ -10,6 +10,8 @@ import { FormDialog, type FormField } from './form-dialog'
 import { AdminButton, useAccess } from './may'
 import { Ask, counted, Name } from './parts'
 
+const RATE_HINT = 'as {"messages": 50, "perSeconds": 1}; empty: no limit'
+
 const SETTINGS: readonly FormField[] = [
   {
     ...{ name: 'visibilityTimeoutSeconds', label: 'Lease in seconds', hint: 'a receiver has a message for itself' },
@@ -30,6 +32,8 @@ const SETTINGS: readonly FormField[] = [
     ...{ name: 'maxMessages', label: 'Messages at most', hint: 'empty: no limit' },
     ...{ kind: 'number', least: 1, most: 10_000_000 },
   },
+  { name: 'rateLimit', label: 'Rate', hint: RATE_HINT, kind: 'json' },
+  { name: 'groupRateLimit', label: 'Rate of each group', hint: RATE_HINT, kind: 'json' },
 ]
 
 export function NewQueue() {

@@ -10,7 +10,7 @@ import { usePolled } from './polled'
 import { QueueActions } from './queue-actions'
 import { QueueFigures } from './queue-history'
 import { type MessageState, QueueMessages } from './queue-messages'
-import { exactDuration } from './time'
+import { exactDuration, Time } from './time'
 
 const EVERY_MS = 3000
 const MAX_LISTED = 1000
@@ -124,7 +124,7 @@ function Tabs({
 }
 
 function Attributes({ queue, from }: { queue: QueueStatus; from: readonly string[] }) {
-  const { deadLetterQueue, retentionSeconds, maxReceives, groupConcurrency, maxMessages } = queue
+  const { deadLetterQueue, retentionSeconds, maxReceives, groupConcurrency, maxMessages, holdEndsAt } = queue
   const retention = retentionSeconds === null ? 'for ever' : `for ${exactDuration(retentionSeconds)}`
   return (
     <section class="panel" aria-label="Attributes">
@@ -149,6 +149,18 @@ function Attributes({ queue, from }: { queue: QueueStatus; from: readonly string
             at most <Num value={maxMessages} />
           </Fact>
         )}
+        <RateFact term="Rate" rate={queue.rateLimit} />
+        <RateFact term="Rate of each group" rate={queue.groupRateLimit} />
+        {holdEndsAt !== null && (
+          <Fact term="Held until">
+            <Time at={holdEndsAt} />
+          </Fact>
+        )}
+        {queue.limited > 0 && (
+          <Fact term="Wait for a turn">
+            <Num value={queue.limited} />
+          </Fact>
+        )}
         <Fact term="Dead letters">{deadLetterQueue === null ? 'stay here' : <QueueLink name={deadLetterQueue} />}</Fact>
         {from.length > 0 && (
           <Fact term="Dead letters of">
@@ -160,6 +172,15 @@ function Attributes({ queue, from }: { queue: QueueStatus; from: readonly string
         <Fact term="When deleted">{queue.onDelete === 'remove' ? 'removed' : `archived ${retention}`}</Fact>
       </dl>
     </section>
+  )
+}
+
+function RateFact({ term, rate }: { term: string; rate: QueueStatus['rateLimit'] }) {
+  if (rate === null) return null
+  return (
+    <Fact term={term}>
+      <Num value={rate.messages} /> in {exactDuration(rate.perSeconds)}
+    </Fact>
   )
 }
 

@@ -30,11 +30,17 @@ const MAX_WARNED = 100
 /** The warnings that the process has given. */
 const warned = new Set<string>()
 
+/** Fields in one order, however they were given. */
+function ordered(_: string, value: unknown): unknown {
+  const isPlain = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isPlain ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
+}
+
 /** Warns, once a process, if what was ensured has other settings than those that were given. */
 export function warnOfOthers(kind: string, name: string, there: object, given: object): void {
   const settings = there as Record<string, unknown>
   const others = Object.entries(given)
-    .map(([setting, value]) => [setting, JSON.stringify(value), JSON.stringify(settings[setting])])
+    .map(([setting, value]) => [setting, JSON.stringify(value, ordered), JSON.stringify(settings[setting], ordered)])
     .filter(([, wanted, has]) => wanted !== undefined && wanted !== has)
   const what = `The ${kind} ${JSON.stringify(name)}`
   if (others.length === 0 || warned.has(what) || warned.size >= MAX_WARNED) return

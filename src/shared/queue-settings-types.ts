@@ -19,7 +19,10 @@ export interface QueueSettings {
   groupConcurrency?: number | null | undefined
   /** Sends are refused while the queue has as many messages: 1 to 10,000,000. Default: null, no limit. */
   maxMessages?: number | null | undefined
-  /** At most `messages` (1 to 100,000) are received in each span of `perSeconds` (1 to 86,400). Default: null, no limit. */
+  /**
+   * At most `messages` (1 to 100,000) are received in each span of `perSeconds` (1 to 86,400). Default: null, no
+   * limit. A receive in a transaction lets other receives of the queue wait until that ends.
+   */
   rateLimit?: { messages: number; perSeconds: number } | null | undefined
   /** The same for each `messageGroup`; messages without one are not limited by it. */
   groupRateLimit?: { messages: number; perSeconds: number } | null | undefined

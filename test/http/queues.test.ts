@@ -32,8 +32,6 @@ async function makeDead(path: string, count: number): Promise<void> {
   expect(receiptHandles).toHaveLength(count)
 }
 
-const UNLIMITED = { rateLimit: null, groupRateLimit: null, holdEndsAt: null }
-
 describe('/v1/queues/{queue}', () => {
   test('PUT creates with 201 and replaces with 200; what is left out takes its default', async () => {
     const dead = await made()
@@ -45,24 +43,17 @@ describe('/v1/queues/{queue}', () => {
       onDelete: 'archive',
       retentionSeconds: 3600,
       groupConcurrency: 2,
-      maxMessages: 9,
+      ...{ maxMessages: 9, rateLimit: { messages: 8, perSeconds: 7 }, groupRateLimit: { messages: 6, perSeconds: 5 } },
     }
     const created = await server.put(pathOf(queue), settings)
     expect([created.status, created.json]).toEqual([
       201,
-      { queue, ...settings, ...UNLIMITED, paused: false, createdAt: TIME, tag: TAG },
+      { queue, ...settings, paused: false, holdEndsAt: null, createdAt: TIME, tag: TAG },
     ])
     expect(created.headers.location).toBe(pathOf(queue))
     const got = await server.get(pathOf(queue))
-    const status = {
-      isDeadLetterQueue: false,
-      counts: NONE,
-      oldestAgeSeconds: null,
-      died: 0,
-      limited: 0,
-      growthPerMinute: null,
-    }
-    expect([got.status, got.json]).toEqual([200, { ...created.json, ...status }])
+    const status = { isDeadLetterQueue: false, counts: NONE, oldestAgeSeconds: null, died: 0, growthPerMinute: null }
+    expect([got.status, got.json]).toEqual([200, { ...created.json, ...status, limited: 0 }])
 
     const defaults = {
       queue,
@@ -181,7 +172,7 @@ describe('/v1/queues/{queue}', () => {
       maxMessages: 7,
     }
     const { path, queue } = await made({ ...settings, onDelete: 'archive' })
-    const before = { queue, ...settings, ...UNLIMITED, onDelete: 'archive', paused: false, createdAt: TIME, tag: TAG }
+    const before = { ...QUEUE_DEFAULTS, queue, ...settings, onDelete: 'archive', createdAt: TIME, tag: TAG }
     const patched = async (json: object) => {
       const { status, json: answer } = await server.request('PATCH', path, { json })
       return [status, answer]

@@ -21,9 +21,9 @@ type Removable = { queueId: bigint; state: number } | { queueId: bigint; archive
 
 /**
  * Time makes delayed messages ready, perhaps in front of a place that was passed, and so do ends of other messages of their groups
- * to those that are blocked: so the ready ones come last.
+ * to those that are blocked: so the ready ones come last. A blocked one that gets the turn of one that is removed waits for it, delayed.
  */
-const WAITING = [STATE.delayed, STATE.blocked, STATE.ready]
+const WAITING = [STATE.delayed, STATE.blocked, STATE.delayed, STATE.ready]
 
 /** Drops dead messages, or those that are ready or delayed when the call arrives. Resolves to how many, or how many it would be. */
 export function purgeQueue(

@@ -41,7 +41,9 @@ async function statusOf(
   memory: QueueMemory,
   { head, deadLetterQueue, isDeadLetterQueue }: NamedHead,
 ): Promise<QueueStatus> {
-  const totals = await session.read((reader) => memory.totals.of(reader, head))
-  const limited = await session.read((reader) => countLimited(reader, head, totals.counts))
-  return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals, limited })
+  const numbers = await session.read(async (reader) => {
+    const totals = await memory.totals.of(reader, head)
+    return { ...totals, limited: await countLimited(reader, head, totals.counts) }
+  })
+  return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...numbers })
 }

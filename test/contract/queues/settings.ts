@@ -173,7 +173,8 @@ export function describeQueueSettings(context: Context): void {
   describe('queues: ensure', () => {
     it('makes a queue that is not there, and leaves one that is as it is', async () => {
       const dead = await made()
-      const settings = { maxReceives: 3, deadLetterQueue: dead, visibilityTimeoutSeconds: 7 }
+      const rateLimit = { perSeconds: 1, messages: 50 }
+      const settings = { maxReceives: 3, deadLetterQueue: dead, visibilityTimeoutSeconds: 7, rateLimit }
       const queue = context.unique('q')
       const first = await queues().ensure(queue, settings)
       const expected = { queue, ...QUEUE_DEFAULTS, ...settings, createdAt: first.createdAt }

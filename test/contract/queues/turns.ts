@@ -136,6 +136,17 @@ export function describeTurns(context: Context): void {
       expect(await queues().purge(queue)).toEqual({ deleted: 0 })
     })
 
+    it('leaves nothing to a purge that wakes others of the groups, in front of what it has passed', async () => {
+      const queue = await limited(1)
+      for (const group of ['a', 'b']) {
+        await ofGroup(queue, group, 4)
+        expect(await receive(queue)).toEqual([1])
+        pass(1)
+      }
+      expect(await queues().purge(queue)).toEqual({ deleted: 6 })
+      expect(await states(queue)).toEqual(['in-flight', 'in-flight'])
+    })
+
     it('has a message that failed wait for another turn', async () => {
       const queue = await limited(1)
       await ofGroup(queue, 'a', 2)

@@ -60,7 +60,8 @@ export async function applyChangedLimit(session: Session, memory: QueueMemory, q
   }
 }
 
-const LIMITED = `group_concurrency > 0 AND group_phase = ${GROUP_PHASE.settled}`
+// The rate of message groups comes after the space.
+const LIMITED = `(group_concurrency > 0 OR rates LIKE '% _%') AND group_phase = ${GROUP_PHASE.settled}`
 
 /** Whether one of these queues has a limit, or keys. `which`: SQL of the queues, by their ids. */
 export const anyMendable = (which: string) =>

@@ -1,0 +1,3 @@
+import { describeRates } from '../concurrency/rates'
+
+describeRates('mariadb', { messages: 3000, groups: 100, leastShare: 0.9 })
