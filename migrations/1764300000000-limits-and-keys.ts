@@ -27,7 +27,7 @@ export function recentn1764300000000(prefix: string, name: string): new () => Mi
 }
 
 export function limitTables(types: Types): TableDefinition[] {
-  return [keyTable(types), historyTable(types)]
+  return [keyTable(types), historyTable(types), turnsTable(types)]
 }
 
 /** How queues have been: rings of two lengths. */
@@ -65,6 +65,25 @@ function keyTable({ name, clustered }: Types): TableDefinition {
       ahead_id: 'bigint NOT NULL',
     },
     primaryKey: ['queue_id', 'message_key'],
+    suffix: clustered,
+  }
+}
+
+/** The turns of queues and message groups with rates. */
+function turnsTable({ name, bytes, clustered }: Types): TableDefinition {
+  return {
+    name: 'queue_turns',
+    columns: {
+      queue_id: 'bigint NOT NULL',
+      message_group: `${name} NOT NULL`,
+      limit_id: 'bigint NOT NULL',
+      waiting: 'integer NOT NULL',
+      receives: `${bytes(1000)} NOT NULL`,
+      held_until_ms: 'bigint NOT NULL',
+      kept_until_ms: 'bigint NOT NULL',
+    },
+    primaryKey: ['queue_id', 'message_group'],
+    indexes: { queue_turns_kept: { columns: ['kept_until_ms'] } },
     suffix: clustered,
   }
 }

@@ -40,7 +40,12 @@ export const BOUND_COLUMNS: AddedColumns = {
 
 /** What limits, keys, scores and rates need. And the last failures of a message: bytes, so that no character set applies. */
 export const LIMIT_COLUMNS: AddedColumns = {
-  queues: { keyed: 'integer NOT NULL DEFAULT 0' },
+  queues: {
+    keyed: 'integer NOT NULL DEFAULT 0',
+    rates: 'varchar(100) NULL',
+    held_until_ms: 'bigint NOT NULL DEFAULT 0',
+    groups_held_until_ms: 'bigint NOT NULL DEFAULT 0',
+  },
   queue_messages: { message_key: 'varchar(191) NULL', failures: 'blob NULL' },
   queue_archive: { message_key: 'varchar(191) NULL', failures: 'blob NULL' },
   // A stored score of an item is sorted as its double is (`score.ts`); plain SQL writes the double.

@@ -72,6 +72,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
       send: { operation: 'sendMessages', given: ['body'], summary: 'Send a message' },
       pause: { operation: 'pauseQueue' },
       resume: { operation: 'resumeQueue' },
+      hold: { operation: 'holdQueue', given: ['seconds'] },
       peek: {
         operation: 'peekMessages',
         table: ['messages', 'id', 'receiveCount', 'deadReceiveCount', 'sentAt', 'visibleAt', 'lastError', 'body'],

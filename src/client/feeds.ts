@@ -1,27 +1,13 @@
-/** Feeds: the methods of the library's `store.feeds`, without `consume`. */
+/** Feeds: the methods of the library's `store.feeds`, without `consume`. Those without a comment have the library's. */
 
-import type {
-  Changes,
-  ChangesOptions,
-  Consumer,
-  Entry,
-  FeedPage,
-  FeedStatus,
-  Feeds,
-  IfVersion,
-  MoveCursorOptions,
-  NewEntry,
-  PutEntry,
-  RepublishSelection,
-  WrittenEntry,
-} from '../shared/feed-types'
+import type * as Feed from '../shared/feed-types'
 import type { AsJson, JsonText } from '../shared/json'
 import type { ListOptions } from '../shared/types'
 import * as operations from './operations'
 import { type CallOptions, everyOf, type Transport, type WithCall } from './transport'
 
 /** `Value` is the type that the caller says values have: nothing checks it. */
-export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
+export class FeedCalls implements Omit<Feed.Feeds, 'get' | 'put'> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -36,36 +22,34 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
     feed: string,
     key: string,
     value: Given & AsJson<Given>,
-    options?: IfVersion & CallOptions,
-  ): Promise<WrittenEntry<Value>> {
+    options?: Feed.IfVersion & CallOptions,
+  ): Promise<Feed.WrittenEntry<Value>> {
     const parts = { path: { feed, key }, body: { value } }
-    return this.#transport.value(operations.putEntry, parts, options) as Promise<WrittenEntry<Value>>
+    return this.#transport.value(operations.putEntry, parts, options) as Promise<Feed.WrittenEntry<Value>>
   }
 
   /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
   putMany<Value = unknown>(
     feed: string,
-    entries: readonly NewEntry<NoInfer<Value>>[],
+    entries: readonly Feed.NewEntry<NoInfer<Value>>[],
     options?: CallOptions,
-  ): Promise<{ entries: PutEntry[] }> {
+  ): Promise<{ entries: Feed.PutEntry[] }> {
     const repeat = entries.every(({ ifVersion }) => ifVersion === undefined) ? 'safe' : 'once'
     return this.#transport.asked(operations.putEntries, { feed }, { entries, ...options }, repeat)
   }
 
   /** The entry; null if there is none, or a tombstone. */
-  get<Value = unknown>(feed: string, key: string, options?: CallOptions): Promise<Entry<Value> | null> {
+  get<Value = unknown>(feed: string, key: string, options?: CallOptions): Promise<Feed.Entry<Value> | null> {
     const found = this.#transport.valueOrNull(operations.getEntry, { feed, key }, 'entry_not_found', options)
-    return found as Promise<Entry<Value> | null>
+    return found as Promise<Feed.Entry<Value> | null>
   }
 
-  /** Leaves a tombstone, which consumers see; null if there was no entry. */
-  delete(feed: string, key: string, options?: IfVersion & CallOptions): Promise<WrittenEntry<null> | null> {
+  delete(feed: string, key: string, options?: Feed.IfVersion & CallOptions): Promise<Feed.WrittenEntry<null> | null> {
     const tombstone = this.#transport.valueOrNull(operations.deleteEntry, { feed, key }, 'entry_not_found', options)
-    return tombstone as Promise<WrittenEntry<null> | null>
+    return tombstone as Promise<Feed.WrittenEntry<null> | null>
   }
 
-  /** Publishes entries again, unchanged: those of the `keys`, or all whose keys begin with `prefix`. */
-  republish(feed: string, selection: RepublishSelection, options?: CallOptions): Promise<{ republished: number }> {
+  republish(feed: string, selection: Feed.RepublishSelection, options?: CallOptions): Promise<{ republished: number }> {
     const parts = { path: { feed }, body: selection }
     return this.#transport.value(operations.republishEntries, parts, { repeat: 'safe', ...options })
   }
@@ -75,47 +59,41 @@ export class FeedCalls implements Omit<Feeds, 'get' | 'put'> {
    * `waitSeconds` the call may take that much longer. Throws `cursor_expired` if a tombstone after the cursor has been
    * removed, or if the cursor is beyond the last sync id.
    */
-  changes<Value = unknown>(feed: string, options?: WithCall<ChangesOptions>): Promise<Changes<Value>> {
-    return this.#transport.asked(operations.getChanges, { feed }, options) as Promise<Changes<Value>>
+  changes<Value = unknown>(feed: string, options?: WithCall<Feed.ChangesOptions>): Promise<Feed.Changes<Value>> {
+    return this.#transport.asked(operations.getChanges, { feed }, options) as Promise<Feed.Changes<Value>>
   }
 
-  /** The stored cursor; 0 for an unknown consumer. Throws `feed_not_found`. */
-  cursor(feed: string, consumer: string, options?: CallOptions): Promise<Consumer> {
+  cursor(feed: string, consumer: string, options?: CallOptions): Promise<Feed.Consumer> {
     return this.#transport.asked(operations.getCursor, { feed, consumer }, options)
   }
 
-  /** Moves the cursor forward. It moves backward only if `force` is true. */
   moveCursor(
     feed: string,
     consumer: string,
     cursor: bigint,
-    options?: MoveCursorOptions & CallOptions,
-  ): Promise<Consumer> {
+    options?: Feed.MoveCursorOptions & CallOptions,
+  ): Promise<Feed.Consumer> {
     return this.#transport.asked(operations.moveCursor, { feed, consumer }, { cursor, ...options })
   }
 
-  /** Removes the cursor; false if there was none. */
   dropCursor(feed: string, consumer: string, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.dropCursor, { feed, consumer }, 'consumer_not_found', options)
   }
 
-  /** Null for a feed that does not exist. */
-  status(feed: string, options?: CallOptions): Promise<FeedStatus | null> {
+  status(feed: string, options?: CallOptions): Promise<Feed.FeedStatus | null> {
     return this.#transport.valueOrNull(operations.getFeedStatus, { feed }, 'feed_not_found', options)
   }
 
-  /** Deletes the feed with its entries and consumers; false if there was none. */
   drop(feed: string, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.dropFeed, { feed }, 'feed_not_found', options)
   }
 
-  /** A page of feeds, by name. */
-  list(options?: WithCall<ListOptions>): Promise<FeedPage> {
+  list(options?: WithCall<ListOptions>): Promise<Feed.FeedPage> {
     return this.#transport.asked(operations.listFeeds, null, options)
   }
 
   /** All feeds by name, in pages of `limit`. */
-  all(options: WithCall<ListOptions> = {}): AsyncGenerator<FeedStatus, void, undefined> {
+  all(options: WithCall<ListOptions> = {}): AsyncGenerator<Feed.FeedStatus, void, undefined> {
     return everyOf((page) => this.list(page), 'feeds', options)
   }
 }

@@ -44,6 +44,7 @@ export const promoteMessages = 'POST /v1/queues/{queue}/promote' as Operation<An
 export const purgeQueue = 'POST /v1/queues/{queue}/purge' as Operation<Answers['Deleted'], { path: Path<'queue'>; body: Bodies['Purge'] }>
 export const pauseQueue = 'POST /v1/queues/{queue}/pause' as Operation<Answers['Queue'], { path: Path<'queue'>; body: Bodies['NoFields'] }>
 export const resumeQueue = 'POST /v1/queues/{queue}/resume' as Operation<Answers['Queue'], { path: Path<'queue'>; body: Bodies['NoFields'] }>
+export const holdQueue = 'POST /v1/queues/{queue}/hold' as Operation<Answers['Held'], { path: Path<'queue'>; body: Bodies['Hold'] }>
 export const sendMessages = 'POST /v1/queues/{queue}/messages' as Operation<Answers['SentOneOrMany'], { path: Path<'queue'>; body: Bodies['Sending'] }>
 export const peekMessages = 'GET /v1/queues/{queue}/messages' as Operation<Answers['MessagePage'], { path: Path<'queue'>; query: Query<'state' | 'bodies' | 'error' | 'from' | 'limit' | 'after'> }>
 export const getMessage = 'GET /v1/queues/{queue}/messages/{id}' as Operation<Answers['WholeMessage'], { path: Path<'queue' | 'id'> }>

@@ -1,4 +1,4 @@
-/** Work queues: the methods of the library's `store.queues`, without `work`. */
+/** Work queues: the methods of the library's `store.queues`, without `work`. Those without a comment have the library's. */
 import type { AsJson, JsonText } from '../shared/json'
 import type {
   Acked,
@@ -8,6 +8,7 @@ import type {
   Extended,
   ExtendOptions,
   HistoryPeriod,
+  HoldOptions,
   Message,
   MessagePage,
   MessageRef,
@@ -19,6 +20,7 @@ import type {
   PurgeOptions,
   Queue,
   QueueHistory,
+  QueueHold,
   QueueSettings,
   Queues,
   ReceiveOptions,
@@ -47,14 +49,17 @@ export class QueueCalls
     this.#transport = transport
   }
 
-  /** Until `resume`, messages can be sent but receives get none. Repeatable. Throws `queue_not_found`. */
   pause(queue: string, options?: CallOptions): Promise<Queue> {
     return this.#transport.asked(operations.pauseQueue, { queue }, options, 'safe')
   }
 
-  /** Ends a pause; waiting receives get messages at once. Repeatable. Throws `queue_not_found`. */
   resume(queue: string, options?: CallOptions): Promise<Queue> {
     return this.#transport.asked(operations.resumeQueue, { queue }, options, 'safe')
+  }
+
+  /** For `seconds` no message of the queue, or of one of its message groups, is handed out; 0 ends a hold. */
+  hold(queue: string, options: WithCall<HoldOptions>): Promise<QueueHold> {
+    return this.#transport.asked(operations.holdQueue, { queue }, options, 'safe')
   }
 
   /**
@@ -99,36 +104,27 @@ export class QueueCalls
     return messages as Message<Body>[]
   }
 
-  /**
-   * The message is done: removes it, or archives it. Takes the message, or its receipt handle. Throws `stale_receipt` when
-   * the claim is no longer the caller's: it was settled, or another receiver has claimed the message since.
-   */
   ack(queue: string, message: MessageRef, options?: CallOptions): Promise<void> {
     return this.#settle(operations.ackMessages, queue, one(message), options)
   }
 
-  /** The message failed: it is handed out again after a delay, or never. Throws as `ack`. */
   nack(queue: string, message: MessageRef, options?: NackOptions & CallOptions): Promise<void> {
     return this.#settle(operations.nackMessages, queue, one(message), options)
   }
 
-  /** Extends the claim to the visibility timeout, counted from now. Throws as `ack`. */
   extend(queue: string, message: MessageRef, options: ExtendOptions & CallOptions): Promise<void> {
     // The handle stays valid, so that a second extension has the effect of one.
     return this.#settle(operations.extendMessages, queue, one(message), options, 'safe')
   }
 
-  /** `ack` of 1 to 1,000 messages or handles; resolves to the handles that counted, and those that did not. */
   ackMany(queue: string, messages: readonly MessageRef[], options?: CallOptions): Promise<Acked> {
     return this.#settle(operations.ackMessages, queue, many(messages), options)
   }
 
-  /** `nack` of 1 to 1,000 messages or handles. */
   nackMany(queue: string, messages: readonly MessageRef[], options?: NackOptions & CallOptions): Promise<Nacked> {
     return this.#settle(operations.nackMessages, queue, many(messages), options)
   }
 
-  /** `extend` of 1 to 1,000 messages or handles. */
   extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions & CallOptions): Promise<Extended> {
     return this.#settle(operations.extendMessages, queue, many(messages), options, 'safe')
   }
@@ -167,37 +163,30 @@ export class QueueCalls
     return found as Promise<WholeMessage<Body> | null>
   }
 
-  /** Removes one message in any state, without archiving it; false if there was none. */
   remove(queue: string, id: bigint, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.deleteMessage, { queue, id }, 'message_not_found', options)
   }
 
-  /** Removes the message that waits with the key; false if there was none. */
   cancel(queue: string, key: string, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.cancelMessage, { queue, key }, 'message_not_found', options)
   }
 
-  /** The errors that the queue's dead messages died of, and the dead letters in it. */
   errors(queue: string, options?: Pick<DeadFilter, 'from'> & CallOptions): Promise<DeadErrors> {
     return this.#transport.asked(operations.listErrors, { queue }, options)
   }
 
-  /** Numbers of messages that were sent, acknowledged and waiting in the last hour or week. */
   history(queue: string, options?: { period?: HistoryPeriod | undefined } & CallOptions): Promise<QueueHistory> {
     return this.#transport.asked(operations.queueHistory, { queue }, options)
   }
 
-  /** Sends dead messages, all or those that are chosen, back to the queue that they died in, with receive count 0. */
   redrive(queue: string, options?: WithCall<Omit<RedriveOptions, 'prefix'>>): Promise<{ moved: number }> {
     return this.#transport.asked(operations.redriveQueue, { queue }, options, 'parts')
   }
 
-  /** Has the delayed ones of these messages, 1 to 1,000 ids, handed out now. */
   promote(queue: string, ids: readonly bigint[], options?: CallOptions): Promise<{ promoted: number }> {
     return this.#transport.asked(operations.promoteMessages, { queue }, { ids, ...options })
   }
 
-  /** Deletes all ready, blocked and delayed messages, in a dead-letter queue the dead letters; or only the dead that are chosen. */
   purge(queue: string, options?: WithCall<PurgeOptions>): Promise<{ deleted: number }> {
     return this.#transport.asked(operations.purgeQueue, { queue }, options, 'parts')
   }

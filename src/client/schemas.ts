@@ -2,17 +2,7 @@
  * The schemas of the OpenAPI document by their names, as the library's types: what `operations.ts` says that operations answer
  * and take. A test compares each with the document.
  */
-import type {
-  Changes,
-  Consumer,
-  Entry,
-  FeedPage,
-  FeedStatus,
-  MoveCursorOptions,
-  NewEntry,
-  PutEntry,
-  RepublishSelection,
-} from '../shared/feed-types'
+import type * as feeds from '../shared/feed-types'
 import type * as groups from '../shared/group-types'
 import type { ApiKey } from '../shared/key-types'
 import type { Overview } from '../shared/overview-types'
@@ -68,15 +58,16 @@ export interface Answers {
   Overview: Overview
   Moved: { moved: number }
   Promoted: { promoted: number }
+  Held: queues.QueueHold
   Schedule: Schedule
   SchedulePage: SchedulePage
-  Entry: Entry
-  PutEntries: { entries: PutEntry[] }
+  Entry: feeds.Entry
+  PutEntries: { entries: feeds.PutEntry[] }
   Republished: { republished: number }
-  Changes: Changes
-  Consumer: Consumer
-  Feed: FeedStatus
-  FeedPage: FeedPage
+  Changes: feeds.Changes
+  Consumer: feeds.Consumer
+  Feed: feeds.FeedStatus
+  FeedPage: feeds.FeedPage
   Access: Pick<ApiKey, 'scopes' | 'prefix'>
   Health: Health
   Metrics: string
@@ -107,11 +98,12 @@ export interface Bodies {
   Redrive: Omit<queues.RedriveOptions, 'prefix'>
   Promote: { ids: readonly bigint[] }
   Purge: queues.PurgeOptions
+  Hold: queues.HoldOptions
   NoFields: Record<string, never>
   NewSchedule: ScheduleDefinition
   ScheduleChanges: ScheduleChanges
-  NewValue: Pick<NewEntry, 'value'>
-  NewEntries: { entries: readonly NewEntry[] }
-  Republish: RepublishSelection
-  NewCursor: { cursor: bigint } & MoveCursorOptions
+  NewValue: Pick<feeds.NewEntry, 'value'>
+  NewEntries: { entries: readonly feeds.NewEntry[] }
+  Republish: feeds.RepublishSelection
+  NewCursor: { cursor: bigint } & feeds.MoveCursorOptions
 }

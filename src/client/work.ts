@@ -6,7 +6,7 @@
  */
 
 import { Faults } from '../shared/faults'
-import { extendBy, type Lease, Leases, leaseOf } from '../shared/leases'
+import { extendBy, holdBy, type Lease, Leases, leaseOf } from '../shared/leases'
 import type { Message } from '../shared/queue-types'
 import { Stepping, surrounded } from '../shared/running'
 import { parsing } from '../shared/schema'
@@ -148,7 +148,8 @@ class RemoteWorker extends Stepping {
 
   async #run(lease: Lease<Message>): Promise<void> {
     const { subject, signal } = lease
-    const failure = await this.#faults.attempt(() => this.#handler(subject, { signal }), subject)
+    const hold = holdBy(this.#queues, this.#queue, [lease], () => this.#leases.remove(lease))
+    const failure = await this.#faults.attempt(() => this.#handler(subject, { signal, hold }), subject)
     if (lease.isLost) return
     this.#leases.remove(lease)
     if (failure) this.#settles.failed(lease, failure.error)

@@ -15,7 +15,6 @@ const ROLLBACK = /^\s*ROLLBACK\b/i
 
 export class AfterCommit {
   #listeners: CommitListener[] = []
-  /** How many listeners there were at each savepoint. */
   readonly #savepoints = new Map<string, number>()
 
   add(listener: CommitListener): void {

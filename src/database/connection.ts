@@ -13,7 +13,6 @@ export interface Connection {
   readonly gathers: boolean
   rows(sql: string, values: StatementValues | null): Promise<Row[]>
   execute(sql: string, values: StatementValues | null): Promise<StatementAnswer>
-  /** Resolves to how many rows the statement has changed. */
   run(sql: string, values: StatementValues | null): Promise<number>
   /** Runs a statement at once, or where the connection gathers them with the next one. */
   later(sql: string, values: StatementValues | null): LaterAnswer | Promise<LaterAnswer>
@@ -37,7 +36,6 @@ export interface HeldConnection extends Connection {
   commit(): Promise<void>
   /** Rolls back the whole transaction, with all savepoints. */
   rollBack(): Promise<void>
-  /** Closes the connection. */
   drop(): void
   release(): Promise<void> | undefined
 }
@@ -72,5 +70,4 @@ export interface Following {
   wait(): void
 }
 
-/** The callback of a call that waits for a connection. */
 export type Opened = (error: unknown, connection?: HeldConnection) => void

@@ -17,7 +17,6 @@ export class DatabaseCounts {
   /** Work that failed with a passing error after its last retry, by the error. */
   readonly failures = new Map<string, number>()
 
-  /** Called when the disk is found full that was not. */
   readonly onDiskFull = new Set<(error: unknown) => void>()
   #fullAt: number | null = null
 
@@ -32,7 +31,6 @@ export class DatabaseCounts {
     if (!wasFull) for (const listener of this.onDiskFull) listener(error)
   }
 
-  /** A write has succeeded that has changed something. */
   wrote(): void {
     if (this.#fullAt !== null && performance.now() - this.#fullAt >= ROOM_MS) this.#fullAt = null
   }
@@ -51,9 +49,7 @@ function add(counts: Map<string, number>, reason: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-/**
- * The number of the server's error (`1213`), or the code of the driver's or the system's (`ECONNRESET`, `SQLITE_BUSY`).
- */
+/** The number of the server's error (`1213`), or the code of the driver's or the system's (`ECONNRESET`, `SQLITE_BUSY`). */
 function reasonOf(error: unknown): string {
   const { errno, code } = driverError(error)
   if (errno !== undefined && errno > 0) return String(errno)

@@ -10,7 +10,6 @@ import type { Tables } from './tables'
 export type Row = Record<string, unknown>
 export type Parameter = string | number | bigint | null
 
-/** The kinds of failures, by what can be done about them. */
 export type FailureKind =
   /** Deadlock, lock timeout, changed snapshot: the transaction was rolled back; run it again as a whole. */
   | 'conflict'
@@ -38,7 +37,6 @@ export class RowParameters {
 
 export type StatementValues = readonly Parameter[] | RowParameters
 
-/** A statement that inserts rows. */
 export interface Insert {
   sql: string
   parameters: StatementValues
@@ -47,9 +45,7 @@ export interface Insert {
 /** Which rows get numbers, and which numbers. Names and conditions are SQL. */
 export interface Numbering {
   table: string
-  /** The columns of its primary key. */
   keys: readonly string[]
-  /** The column of the number. */
   column: string
   /** Further settings, each after a comma. */
   more: string
@@ -83,9 +79,7 @@ export interface Engine extends NodeFacts {
   bigint(column: string): string
   /** SQL that names the index a table reference must use. */
   useIndex(index: string): string
-  /**
-   * True where a write can return the rows that it wrote (INSERT … RETURNING): one statement locks, counts and reads.
-   */
+  /** True where a write can return the rows that it wrote (INSERT … RETURNING): one statement locks, counts and reads. */
   readonly returning: boolean
   /** True where an UPDATE can return the rows that it changed. */
   readonly updateReturning: boolean
@@ -143,12 +137,8 @@ export interface Engine extends NodeFacts {
   unionAll(selects: readonly string[]): string
   /** A statement in the form that the driver gets. */
   bound(sql: string, parameters: StatementValues): readonly [sql: string, parameters: StatementValues | null]
-  /**
-   * The number of placeholders in SQL of the user's; null if a quote or comment in it is open, or may be, or if a
-   * semicolon ends it.
-   */
+  /** The number of placeholders in SQL of the user's; null if a quote or comment may be open, or if a semicolon ends it. */
   placeholders(sql: string): number | null
-  /** How the engine identifies and changes rows of the user's tables. */
   readonly rowFacts: RowFacts
   /** The kind of an error of the driver, or of TypeORM around it. */
   failure(error: unknown): FailureKind
@@ -184,12 +174,10 @@ export interface StatementAnswer extends Ran {
 export interface Statements extends Reader {
   /** True where each statement commits by itself. Otherwise all are rolled back before they run again. */
   readonly separate: boolean
-  /** Resolves to how many rows it changed. */
   run(sql: string, parameters?: StatementValues): Promise<number>
   execute(sql: string, parameters?: StatementValues): Promise<Ran>
   /** True where statements that are run together take one round trip: on our own connections (`packets.ts`). */
   readonly gathers: boolean
-  /** Runs the statements in their order. */
   together(statements: readonly Insert[]): Promise<StatementAnswer[]>
 }
 

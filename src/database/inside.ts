@@ -47,9 +47,7 @@ interface Seen {
 
 const seen = new WeakMap<EntityManager, Seen>()
 
-/**
- * Makes code in the callbacks of the DataSource's `transaction` count as inside, until the returned function is called.
- */
+/** Makes code in the callbacks of the DataSource's `transaction` count as inside, until the returned function is called. */
 export function seeTransactions({ manager }: DataSource, source: object): () => void {
   const known = seen.get(manager) ?? wrap(manager, new Map())
   const { stores } = known

@@ -15,7 +15,6 @@ import { sqliteBehind } from './sqlite/gated-runner'
 import { type Setting, txOn } from './statements'
 import { inTurn, inTurnsOfItsOwn } from './turns'
 
-/** Runs operations inside one open transaction. */
 export interface TransactionSession extends Session {
   /** Runs the work of a transaction inside of it, all of it or nothing. Other operations wait until it has ended. */
   within<T>(work: (session: TransactionSession) => Promise<T>): Promise<T>
@@ -24,10 +23,7 @@ export interface TransactionSession extends Session {
 /** Outside of a transaction a listener to the commit runs at once: nothing is left to be committed. */
 export const runAtOnce = async (listener: () => void): Promise<void> => listener()
 
-/**
- * A session of operations in the transaction `tx` of the connection `source`. `translate` turns the driver's errors into the caller's;
- * `check` runs before each operation.
- */
+/** Operations in the transaction `tx`. `translate` turns the driver's errors into the caller's; `check` runs before each. */
 export function sessionIn(
   tx: Tx,
   source: object,
@@ -64,17 +60,16 @@ export function sessionIn(
 
 async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>, savepoint = 'recentn_operation'): Promise<T> {
   await tx.run(`SAVEPOINT ${savepoint}`)
-  let result: T
   try {
-    result = await work(tx)
+    const result = await work(tx)
     // Statements of the operation that still wait are sent with this, and fail here, not in the next one.
     await tx.run(`RELEASE SAVEPOINT ${savepoint}`)
+    return result
   } catch (error) {
     // After a deadlock there is no savepoint any more; after a wait for a lock that was too long there may be.
     if (tx.engine.failure(error) !== 'lost') await tx.run(`ROLLBACK TO SAVEPOINT ${savepoint}`).catch(() => {})
     throw error
   }
-  return result
 }
 
 const OTHERS = '; for the transaction of another library use what recentn/adapters has for it'

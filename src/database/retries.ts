@@ -10,8 +10,7 @@ import { RecentnError } from '../shared/errors'
 import { performance } from '../shared/platform'
 import type { DatabaseCounts } from './database-counts'
 import { driverError, type Engine, type FailureKind, type Statements } from './engine'
-import { AWAY_MS, lookUntil, pause, unknownOutcome } from './pool/cut-off'
-import { hasFailedEarlier, NoConnection } from './pool/not-run'
+import { AWAY_MS, hasFailedEarlier, lookUntil, NoConnection, pause, unknownOutcome } from './pool/cut-off'
 import { writingBy } from './statements'
 
 export const MAX_CONFLICT_RETRIES = 40
@@ -20,7 +19,6 @@ const MAX_LOST_RETRIES = 2
 const RETRY_MS = 30_000
 const LONGEST_PAUSE_MS = 1000
 
-/** Notes whether statements that commit by themselves have left anything behind. */
 export class Trail {
   /** A statement has changed something, or its answer was lost. */
   isLeft = false
@@ -82,7 +80,6 @@ export interface RetryRules {
   findsOut?: boolean
 }
 
-/** Decides after each failed try of a piece of work whether it runs again. */
 class Retrier {
   readonly #startedAt = performance.now()
   readonly #deadline: number

@@ -8,10 +8,9 @@ import { RecentnError } from '../shared/errors'
 import type { AfterCommit } from './after-commit'
 import type { Connection, HeldConnection, LaterAnswer } from './connection'
 import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, StatementValues, Tx } from './engine'
-import { failedEarlier } from './pool/not-run'
+import { failedEarlier } from './pool/cut-off'
 import type { Tables } from './tables'
 
-/** The facts that our statements depend on. */
 export interface Setting {
   engine: Engine
   tables: Tables
@@ -33,7 +32,6 @@ export function readerOn(connection: Connection, { engine, tables, clockOffsetMs
   }
 }
 
-/** Statements outside of transactions, or of one. */
 class ConnectionStatements implements Statements {
   readonly engine: Engine
   readonly tables: Tables
@@ -125,14 +123,12 @@ class ConnectionStatements implements Statements {
 
 const hasEnded = () => new RecentnError('closed', 'The transaction has ended')
 
-/** The part of a transaction that its statements use. */
 interface OpenTransaction {
   isCallers?: boolean
   isOpen(): boolean
   listeners(): AfterCommit
 }
 
-/** Statements outside of any transaction. */
 export function statementsOn(connection: Connection, setting: Setting): Statements {
   return new ConnectionStatements(connection, setting, null)
 }

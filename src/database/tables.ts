@@ -16,6 +16,7 @@ const TABLES = {
   queueArchive: 'queue_archive',
   queueFlows: 'queue_flows',
   queueMessageGroups: 'queue_message_groups',
+  queueTurns: 'queue_turns',
   queueDedups: 'queue_dedups',
   queueKeys: 'queue_keys',
   queueCursors: 'queue_cursors',
@@ -40,7 +41,6 @@ const TABLES = {
   migrations: 'migrations',
 } as const
 
-/** The indexes that statements name. */
 const INDEXES = {
   itemsMember: 'items_member',
   groupsSweep: 'groups_sweep',

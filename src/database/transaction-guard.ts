@@ -14,14 +14,12 @@ import { checkHost, doubtHost, UnfitHost } from './mysql/server-hosts'
 const LOST_WHOLE = new Set(['conflict', 'lost', 'unable'])
 
 export class Life implements Following {
-  /** False once the transaction is ending. */
   isOpen = true
   committing = false
   /** True once the COMMIT has succeeded, whatever fails after it. */
   committed = false
   /** True once a statement has changed a row, or waits for the next one and will (`packets.ts`). */
   changed = false
-  /** The error that ended it on the server. */
   fault: { error: unknown } | null = null
   #running = 0
   #whenIdle: (() => void) | null = null
@@ -62,7 +60,6 @@ export class Life implements Following {
     return { error: new RecentnError('closed', 'The transaction has ended') }
   }
 
-  /** Throws if the work swallowed what has ended the transaction. */
   requireWhole(): void {
     if (this.fault) throw this.fault.error
   }

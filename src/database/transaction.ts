@@ -23,8 +23,7 @@ import type { SkipLockedCheck } from './mysql/skip-locked'
 import { locationOf } from './opening/location'
 import { runAtOnce, sessionIn, type TransactionSession } from './operations'
 import { BoundedPool } from './pool/bounded-pool'
-import { CutOff, isRefusedCommit, type LostCommit, settledCommit } from './pool/cut-off'
-import { hasFailedEarlier } from './pool/not-run'
+import { CutOff, hasFailedEarlier, isRefusedCommit, type LostCommit, settledCommit } from './pool/cut-off'
 import { type RetryRules, Trail, tried } from './retries'
 import type { Gate } from './sqlite/gate'
 import { readerOn, type Setting, txOn } from './statements'
@@ -195,7 +194,6 @@ export class Database implements Session {
     return this.#counted(() => work(inner))
   }
 
-  /** Refuses later operations; resolves when the running ones have ended. */
   drain(): Promise<void> {
     this.#isClosed = true
     return this.#inFlight.none()

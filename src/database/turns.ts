@@ -15,10 +15,8 @@ export function inTurn<T>(source: object, work: () => Promise<T>): Promise<T> {
   const turns = turnsOn(source)
   const before = lastOperations.get(turns) ?? Promise.resolve()
   const mine = before.then(work, work)
-  lastOperations.set(
-    turns,
-    mine.catch(() => {}),
-  )
+  const ended = mine.catch(() => {})
+  lastOperations.set(turns, ended)
   return mine
 }
 

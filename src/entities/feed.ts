@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
-import { asBigint, asNumber } from './bigint'
+import { BIGINT, LONG, NAME } from './columns'
 
 /**
  * A feed. The unique index makes names unique, byte for byte. An id is never used again, so that nothing of a dropped
@@ -9,18 +9,11 @@ import { asBigint, asNumber } from './bigint'
 @Entity({ name: 'recentn_feeds', synchronize: false })
 @Index('recentn_feeds_feed', ['feed'], { unique: true })
 export class Feed {
-  @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
-  id!: bigint
-
-  @Column({ type: 'varchar', length: 191 })
-  feed!: string
-
+  @PrimaryColumn({ ...BIGINT, generated: 'increment' }) id!: bigint
+  @Column(NAME) feed!: string
   /** The table whose rows are the entries; null if the feed has its own entries. */
-  @Column({ name: 'followed_table', type: 'varchar', length: 191, nullable: true })
-  followedTable!: string | null
-
-  @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
-  createdAtMs!: number
+  @Column({ ...NAME, name: 'followed_table', nullable: true }) followedTable!: string | null
+  @Column({ ...LONG, name: 'created_at_ms' }) createdAtMs!: number
 }
 
 /**
@@ -30,43 +23,26 @@ export class Feed {
  */
 @Entity({ name: 'recentn_sequences', synchronize: false })
 export class Sequence {
-  @PrimaryColumn({ type: 'varchar', length: 8 })
-  kind!: string
-
-  @PrimaryColumn({ name: 'sequence_name', type: 'varchar', length: 191 })
-  name!: string
-
-  @Column({ type: 'bigint', transformer: asBigint })
-  value!: bigint
-
+  @PrimaryColumn({ type: 'varchar', length: 8 }) kind!: string
+  @PrimaryColumn({ ...NAME, name: 'sequence_name' }) name!: string
+  @Column(BIGINT) value!: bigint
   /** The greatest sync id of a tombstone that was removed. */
-  @Column({ type: 'bigint', transformer: asBigint })
-  horizon!: bigint
+  @Column(BIGINT) horizon!: bigint
 }
 
 /** How far a consumer has read a feed. */
 @Entity({ name: 'recentn_feed_consumers', synchronize: false })
 export class FeedConsumer {
-  @PrimaryColumn({ name: 'feed_id', type: 'bigint', transformer: asBigint })
-  feedId!: bigint
-
-  @PrimaryColumn({ type: 'varchar', length: 191 })
-  consumer!: string
-
-  @Column({ name: 'cursor_id', type: 'bigint', transformer: asBigint })
-  cursorId!: bigint
-
+  @PrimaryColumn({ ...BIGINT, name: 'feed_id' }) feedId!: bigint
+  @PrimaryColumn(NAME) consumer!: string
+  @Column({ ...BIGINT, name: 'cursor_id' }) cursorId!: bigint
   /** The consumer misses no removed tombstone up to here: it began later, or has read past it. */
-  @Column({ name: 'knows_horizon', type: 'bigint', transformer: asBigint })
-  knowsHorizon!: bigint
-
-  @Column({ name: 'updated_at_ms', type: 'bigint', transformer: asNumber })
-  updatedAtMs!: number
+  @Column({ ...BIGINT, name: 'knows_horizon' }) knowsHorizon!: bigint
+  @Column({ ...LONG, name: 'updated_at_ms' }) updatedAtMs!: number
 }
 
 /** A feed that was dropped and may still have entries to remove. */
 @Entity({ name: 'recentn_feed_drops', synchronize: false })
 export class FeedDrop {
-  @PrimaryColumn({ name: 'feed_id', type: 'bigint', transformer: asBigint })
-  feedId!: bigint
+  @PrimaryColumn({ ...BIGINT, name: 'feed_id' }) feedId!: bigint
 }

@@ -5,7 +5,7 @@ import { Poll, PollClaim } from './poll'
 import { QueueDrop, WorkQueue } from './queue'
 import { QueueHistorySlot } from './queue-history'
 import { QueueArchive, QueueMessage } from './queue-message'
-import { QueueCursor, QueueDedup, QueueFlow, QueueKey, QueueMessageGroup } from './queue-places'
+import { QueueCursor, QueueDedup, QueueFlow, QueueKey, QueueMessageGroup, QueueTurns } from './queue-places'
 import { QueueSchedule } from './queue-schedule'
 import { RecentGroup } from './recent-group'
 import { RecentItem } from './recent-item'
@@ -46,6 +46,7 @@ export const entities = [
   QueueMessage,
   QueueMessageGroup,
   QueueSchedule,
+  QueueTurns,
   RecentGroup,
   RecentItem,
   RecentPolicy,

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
-import { asBigint, asNumber } from './bigint'
+import { BIGINT, INTEGER, LONG } from './columns'
 
 /**
  * A slot of the rings that keep how queues have been: one ring for each `step_seconds`, in which a time has the slot
@@ -9,46 +9,21 @@ import { asBigint, asNumber } from './bigint'
  */
 @Entity({ name: 'recentn_queue_history', synchronize: false })
 export class QueueHistorySlot {
-  @PrimaryColumn({ name: 'step_seconds', type: 'integer', transformer: asNumber })
-  stepSeconds!: number
-
-  @PrimaryColumn({ type: 'integer', transformer: asNumber })
-  slot!: number
-
-  @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
-  queueId!: bigint
-
-  @Column({ name: 'at_ms', type: 'bigint', transformer: asNumber })
-  atMs!: number
-
+  @PrimaryColumn({ ...INTEGER, name: 'step_seconds' }) stepSeconds!: number
+  @PrimaryColumn(INTEGER) slot!: number
+  @PrimaryColumn({ ...BIGINT, name: 'queue_id' }) queueId!: bigint
+  @Column({ ...LONG, name: 'at_ms' }) atMs!: number
   /** Of the step before `at_ms`, as the processes have reported them. */
-  @Column({ type: 'bigint', transformer: asNumber })
-  sent!: number
-
-  @Column({ type: 'bigint', transformer: asNumber })
-  acked!: number
-
-  @Column({ type: 'bigint', transformer: asNumber })
-  failed!: number
-
+  @Column(LONG) sent!: number
+  @Column(LONG) acked!: number
+  @Column(LONG) failed!: number
   /** At `at_ms`; null in a row that has only the numbers above. */
-  @Column({ type: 'bigint', nullable: true, transformer: asNumber })
-  ready!: number | null
-
-  @Column({ name: 'in_flight', type: 'bigint', nullable: true, transformer: asNumber })
-  inFlight!: number | null
-
+  @Column({ ...LONG, nullable: true }) ready!: number | null
+  @Column({ ...LONG, name: 'in_flight', nullable: true }) inFlight!: number | null
   /** Plain `delayed` is a word of MySQL's. */
-  @Column({ name: 'delayed_messages', type: 'bigint', nullable: true, transformer: asNumber })
-  delayed!: number | null
-
-  @Column({ type: 'bigint', nullable: true, transformer: asNumber })
-  blocked!: number | null
-
+  @Column({ ...LONG, name: 'delayed_messages', nullable: true }) delayed!: number | null
+  @Column({ ...LONG, nullable: true }) blocked!: number | null
   /** Dead messages that died in the queue, here and in its dead-letter queue. */
-  @Column({ type: 'bigint', nullable: true, transformer: asNumber })
-  died!: number | null
-
-  @Column({ name: 'oldest_age_seconds', type: 'bigint', nullable: true, transformer: asNumber })
-  oldestAgeSeconds!: number | null
+  @Column({ ...LONG, nullable: true }) died!: number | null
+  @Column({ ...LONG, name: 'oldest_age_seconds', nullable: true }) oldestAgeSeconds!: number | null
 }

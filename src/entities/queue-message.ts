@@ -1,53 +1,28 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
-import { asBigint, asNumber } from './bigint'
+import { BIGINT, INTEGER, LONG, NAME, SMALLINT, TEXT } from './columns'
 
 /** The columns of every message, in the queue or in the archive. */
 abstract class MessageColumns {
-  @Column({ type: 'integer', transformer: asNumber })
-  priority!: number
-
-  @Column({ name: 'receive_count', type: 'integer', transformer: asNumber })
-  receiveCount!: number
-
+  @Column(INTEGER) priority!: number
+  @Column({ ...INTEGER, name: 'receive_count' }) receiveCount!: number
   /** Overrides the queue's `max_receives`. */
-  @Column({ name: 'max_receives', type: 'integer', nullable: true, transformer: asNumber })
-  maxReceives!: number | null
-
-  @Column({ name: 'sent_at_ms', type: 'bigint', transformer: asNumber })
-  sentAtMs!: number
-
+  @Column({ ...INTEGER, name: 'max_receives', nullable: true }) maxReceives!: number | null
+  @Column({ ...LONG, name: 'sent_at_ms' }) sentAtMs!: number
   /** When the message becomes, or became, visible again. */
-  @Column({ name: 'visible_at_ms', type: 'bigint', transformer: asNumber })
-  visibleAtMs!: number
-
+  @Column({ ...LONG, name: 'visible_at_ms' }) visibleAtMs!: number
   /** 0 means never. A redrive leaves it. */
-  @Column({ name: 'first_received_at_ms', type: 'bigint', transformer: asNumber })
-  firstReceivedAtMs!: number
-
+  @Column({ ...LONG, name: 'first_received_at_ms' }) firstReceivedAtMs!: number
   /** 0 means never. */
-  @Column({ name: 'last_received_at_ms', type: 'bigint', transformer: asNumber })
-  lastReceivedAtMs!: number
-
-  @Column({ name: 'message_group', type: 'varchar', length: 191, nullable: true })
-  messageGroup!: string | null
-
-  @Column({ name: 'message_key', type: 'varchar', length: 191, nullable: true })
-  messageKey!: string | null
-
-  @Column({ name: 'last_error', type: 'varchar', length: 1000, nullable: true })
-  lastError!: string | null
-
+  @Column({ ...LONG, name: 'last_received_at_ms' }) lastReceivedAtMs!: number
+  @Column({ ...NAME, name: 'message_group', nullable: true }) messageGroup!: string | null
+  @Column({ ...NAME, name: 'message_key', nullable: true }) messageKey!: string | null
+  @Column({ name: 'last_error', type: 'varchar', length: 1000, nullable: true }) lastError!: string | null
   /** A line for each of the last failures, the newest first (`failures.ts`); null if there was none. */
-  @Column({ type: 'blob', nullable: true })
-  failures!: Buffer | null
-
+  @Column({ type: 'blob', nullable: true }) failures!: Buffer | null
   /** JSON text, as it was sent. */
-  @Column({ type: 'text' })
-  body!: string
-
+  @Column(TEXT) body!: string
   /** JSON text: an object of texts; null if there are none. */
-  @Column({ type: 'text', nullable: true })
-  attributes!: string | null
+  @Column({ ...TEXT, nullable: true }) attributes!: string | null
 }
 
 /**
@@ -70,61 +45,31 @@ abstract class MessageColumns {
 @Index('recentn_queue_messages_claim', ['queueId', 'state', 'sortMajor', 'sortMinor', 'id'])
 @Index('recentn_queue_messages_cycle', ['cycleQueueId', 'id'])
 export class QueueMessage extends MessageColumns {
-  @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
-  id!: bigint
-
-  @Column({ name: 'queue_id', type: 'bigint', transformer: asBigint })
-  queueId!: bigint
-
-  @Column({ type: 'smallint', transformer: asNumber })
-  state!: number
-
-  @Column({ name: 'sort_major', type: 'bigint', transformer: asNumber })
-  sortMajor!: number
-
-  @Column({ name: 'sort_minor', type: 'bigint', transformer: asBigint })
-  sortMinor!: bigint
-
+  @PrimaryColumn({ ...BIGINT, generated: 'increment' }) id!: bigint
+  @Column({ ...BIGINT, name: 'queue_id' }) queueId!: bigint
+  @Column(SMALLINT) state!: number
+  @Column({ ...LONG, name: 'sort_major' }) sortMajor!: number
+  @Column({ ...BIGINT, name: 'sort_minor' }) sortMinor!: bigint
   /** The start tag of start-time fair queueing, set each time the message becomes ready. */
-  @Column({ name: 'virtual_start', type: 'bigint', transformer: asBigint })
-  virtualStart!: bigint
-
-  @Column({ name: 'cycle_queue_id', type: 'bigint', transformer: asBigint })
-  cycleQueueId!: bigint
-
+  @Column({ ...BIGINT, name: 'virtual_start' }) virtualStart!: bigint
+  @Column({ ...BIGINT, name: 'cycle_queue_id' }) cycleQueueId!: bigint
   /** The secret of the last claim, 128 random bits in hexadecimal, until the message is settled; otherwise zeros. */
-  @Column({ type: 'varchar', length: 32 })
-  receipt!: string
-
-  @Column({ name: 'visibility_timeout_seconds', type: 'integer', nullable: true, transformer: asNumber })
-  visibilityTimeoutSeconds!: number | null
-
+  @Column({ type: 'varchar', length: 32 }) receipt!: string
+  @Column({ ...INTEGER, name: 'visibility_timeout_seconds', nullable: true }) visibilityTimeoutSeconds!: number | null
   /** The `group_limit_id` of its queue, if the message has one of the places of its group; otherwise null, or void. */
-  @Column({ name: 'group_place', type: 'bigint', nullable: true, transformer: asBigint })
-  groupPlace!: bigint | null
-
+  @Column({ ...BIGINT, name: 'group_place', nullable: true }) groupPlace!: bigint | null
   /** For a dead letter, the queue in which it died. */
-  @Column({ name: 'source_queue_id', type: 'bigint', nullable: true, transformer: asBigint })
-  sourceQueueId!: bigint | null
-
+  @Column({ ...BIGINT, name: 'source_queue_id', nullable: true }) sourceQueueId!: bigint | null
   /** For a dead message and a dead letter, its receives when it died; a dead letter keeps those of its source. */
-  @Column({ name: 'dead_receive_count', type: 'integer', nullable: true, transformer: asNumber })
-  deadReceiveCount!: number | null
-
-  @Column({ name: 'dead_at_ms', type: 'bigint', nullable: true, transformer: asNumber })
-  deadAtMs!: number | null
+  @Column({ ...INTEGER, name: 'dead_receive_count', nullable: true }) deadReceiveCount!: number | null
+  @Column({ ...LONG, name: 'dead_at_ms', nullable: true }) deadAtMs!: number | null
 }
 
 /** A message that was deleted in a queue that archives, outside of the claims' index. */
 @Entity({ name: 'recentn_queue_archive', synchronize: false })
 @Index('recentn_queue_archive_id', ['id'])
 export class QueueArchive extends MessageColumns {
-  @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
-  queueId!: bigint
-
-  @PrimaryColumn({ name: 'archived_at_ms', type: 'bigint', transformer: asNumber })
-  archivedAtMs!: number
-
-  @PrimaryColumn({ type: 'bigint', transformer: asBigint })
-  id!: bigint
+  @PrimaryColumn({ ...BIGINT, name: 'queue_id' }) queueId!: bigint
+  @PrimaryColumn({ ...LONG, name: 'archived_at_ms' }) archivedAtMs!: number
+  @PrimaryColumn(BIGINT) id!: bigint
 }

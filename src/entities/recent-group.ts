@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
-import { asBigint, asNumber } from './bigint'
+import { BIGINT, INTEGER, LONG, NAME } from './columns'
 
 /**
  * The head row of a group, and its sequence: every write to the group locks this row first.
@@ -10,63 +10,32 @@ import { asBigint, asNumber } from './bigint'
 @Index('recentn_groups_sweep', ['sweepAtMs'])
 @Index('recentn_groups_sync', ['syncId'])
 export class RecentGroup {
-  @PrimaryColumn({ name: 'group_key', type: 'varchar', length: 191 })
-  group!: string
-
+  @PrimaryColumn({ ...NAME, name: 'group_key' }) group!: string
   /** Random, drawn each time a group of this name is created, so that a tag of an old group never fits a new one. */
-  @Column({ type: 'bigint', transformer: asBigint })
-  incarnation!: bigint
-
+  @Column(BIGINT) incarnation!: bigint
   /** Raised by every change of the group. */
-  @Column({ type: 'bigint', transformer: asBigint })
-  version!: bigint
-
+  @Column(BIGINT) version!: bigint
   /** The last id; −1 before the first, so that ids end exactly at the greatest BIGINT. */
-  @Column({ name: 'last_id', type: 'bigint', transformer: asBigint })
-  lastId!: bigint
-
+  @Column({ ...BIGINT, name: 'last_id' }) lastId!: bigint
   /**
    * The capacity by which the slots are laid out. After a change of a policy the one in force may differ until a write.
    */
-  @Column({ type: 'integer', transformer: asNumber })
-  capacity!: number
-
-  @Column({ type: 'varchar', length: 8 })
-  mode!: string
-
-  @Column({ name: 'ttl_seconds', type: 'bigint', nullable: true, transformer: asNumber })
-  ttlSeconds!: number | null
-
+  @Column(INTEGER) capacity!: number
+  @Column({ type: 'varchar', length: 8 }) mode!: string
+  @Column({ ...LONG, name: 'ttl_seconds', nullable: true }) ttlSeconds!: number | null
   /** The group's own settings; null follows the policy. */
-  @Column({ name: 'own_capacity', type: 'integer', nullable: true, transformer: asNumber })
-  ownCapacity!: number | null
-
-  @Column({ name: 'own_mode', type: 'varchar', length: 8, nullable: true })
-  ownMode!: string | null
-
+  @Column({ ...INTEGER, name: 'own_capacity', nullable: true }) ownCapacity!: number | null
+  @Column({ name: 'own_mode', type: 'varchar', length: 8, nullable: true }) ownMode!: string | null
   /** 0 means never, null follows the policy. */
-  @Column({ name: 'own_ttl_seconds', type: 'bigint', nullable: true, transformer: asNumber })
-  ownTtlSeconds!: number | null
-
-  @Column({ name: 'forget_empty_seconds', type: 'bigint', nullable: true, transformer: asNumber })
-  forgetEmptySeconds!: number | null
-
+  @Column({ ...LONG, name: 'own_ttl_seconds', nullable: true }) ownTtlSeconds!: number | null
+  @Column({ ...LONG, name: 'forget_empty_seconds', nullable: true }) forgetEmptySeconds!: number | null
   /** 0 means never, null follows the policy. */
-  @Column({ name: 'own_forget_empty_seconds', type: 'bigint', nullable: true, transformer: asNumber })
-  ownForgetEmptySeconds!: number | null
-
+  @Column({ ...LONG, name: 'own_forget_empty_seconds', nullable: true }) ownForgetEmptySeconds!: number | null
   /** The epoch of the policies by which the layout was made. */
-  @Column({ name: 'policy_epoch', type: 'bigint', transformer: asBigint })
-  policyEpoch!: bigint
-
+  @Column({ ...BIGINT, name: 'policy_epoch' }) policyEpoch!: bigint
   /** When the sweeper checks the group: not later than the first expiry; null if nothing expires. */
-  @Column({ name: 'sweep_at_ms', type: 'bigint', nullable: true, transformer: asNumber })
-  sweepAtMs!: number | null
-
-  @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
-  createdAtMs!: number
-
+  @Column({ ...LONG, name: 'sweep_at_ms', nullable: true }) sweepAtMs!: number | null
+  @Column({ ...LONG, name: 'created_at_ms' }) createdAtMs!: number
   /** Not in use; always null in a group that this version has written. */
-  @Column({ name: 'sync_id', type: 'bigint', nullable: true, transformer: asBigint })
-  syncId!: bigint | null
+  @Column({ ...BIGINT, name: 'sync_id', nullable: true }) syncId!: bigint | null
 }

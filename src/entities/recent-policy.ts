@@ -1,24 +1,15 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
-import { asBigint, asNumber } from './bigint'
+import { BIGINT, INTEGER, LONG, NAME } from './columns'
 
 /** The settings of all groups whose names begin with the prefix; the primary key allows one policy for each prefix. */
 @Entity({ name: 'recentn_policies', synchronize: false })
 export class RecentPolicy {
-  @PrimaryColumn({ type: 'varchar', length: 191 })
-  prefix!: string
-
-  @Column({ type: 'integer', transformer: asNumber })
-  capacity!: number
-
-  @Column({ type: 'varchar', length: 8 })
-  mode!: string
-
-  @Column({ name: 'ttl_seconds', type: 'bigint', nullable: true, transformer: asNumber })
-  ttlSeconds!: number | null
-
+  @PrimaryColumn(NAME) prefix!: string
+  @Column(INTEGER) capacity!: number
+  @Column({ type: 'varchar', length: 8 }) mode!: string
+  @Column({ ...LONG, name: 'ttl_seconds', nullable: true }) ttlSeconds!: number | null
   /** After how many seconds an empty group is forgotten; null means never. */
-  @Column({ name: 'forget_empty_seconds', type: 'bigint', nullable: true, transformer: asNumber })
-  forgetEmptySeconds!: number | null
+  @Column({ ...LONG, name: 'forget_empty_seconds', nullable: true }) forgetEmptySeconds!: number | null
 }
 
 /**
@@ -28,11 +19,8 @@ export class RecentPolicy {
 @Entity({ name: 'recentn_policy_epoch', synchronize: false })
 export class RecentPolicyEpoch {
   /** Always 1. */
-  @PrimaryColumn({ type: 'integer', transformer: asNumber })
-  id!: number
-
-  @Column({ type: 'bigint', transformer: asBigint })
-  epoch!: bigint
+  @PrimaryColumn(INTEGER) id!: number
+  @Column(BIGINT) epoch!: bigint
 }
 
 /**
@@ -41,13 +29,8 @@ export class RecentPolicyEpoch {
  */
 @Entity({ name: 'recentn_policy_rollouts', synchronize: false })
 export class RecentPolicyRollout {
-  @PrimaryColumn({ type: 'varchar', length: 191 })
-  prefix!: string
-
-  @Column({ type: 'bigint', transformer: asBigint })
-  epoch!: bigint
-
+  @PrimaryColumn(NAME) prefix!: string
+  @Column(BIGINT) epoch!: bigint
   /** The last group that has the new expiry; empty at the start. */
-  @Column({ name: 'after_key', type: 'varchar', length: 191 })
-  afterKey!: string
+  @Column({ ...NAME, name: 'after_key' }) afterKey!: string
 }

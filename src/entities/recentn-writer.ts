@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
-import { asBigint, asNumber } from './bigint'
+import { BIGINT, LONG } from './columns'
 
 /**
  * The last batch that a process has committed, written in the batch's own transaction: after a lost connection the row
@@ -9,12 +9,7 @@ import { asBigint, asNumber } from './bigint'
 @Entity({ name: 'recentn_writers', synchronize: false })
 export class RecentnWriter {
   /** Random, for each lane of a process's batches. */
-  @PrimaryColumn({ type: 'varchar', length: 64 })
-  writer!: string
-
-  @Column({ type: 'bigint', transformer: asBigint })
-  batch!: bigint
-
-  @Column({ name: 'seen_at_ms', type: 'bigint', transformer: asNumber })
-  seenAtMs!: number
+  @PrimaryColumn({ type: 'varchar', length: 64 }) writer!: string
+  @Column(BIGINT) batch!: bigint
+  @Column({ ...LONG, name: 'seen_at_ms' }) seenAtMs!: number
 }

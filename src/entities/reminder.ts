@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
-import { asBigint, asNumber } from './bigint'
+import { BIGINT, LONG, SMALLINT } from './columns'
 
 /**
  * When to look at a queue or a feed: rows are inserted and deleted, and never changed. The index says what is due, however many
@@ -8,17 +8,10 @@ import { asBigint, asNumber } from './bigint'
 @Entity({ name: 'recentn_reminders', synchronize: false })
 @Index('recentn_reminders_due', ['kind', 'dueAtMs', 'subjectId'])
 export class Reminder {
-  @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
-  id!: bigint
-
+  @PrimaryColumn({ ...BIGINT, generated: 'increment' }) id!: bigint
   /** 1: of a queue; 2: of a feed. */
-  @Column({ type: 'smallint', transformer: asNumber })
-  kind!: number
-
+  @Column(SMALLINT) kind!: number
   /** The id of the queue or feed. */
-  @Column({ name: 'subject_id', type: 'bigint', transformer: asBigint })
-  subjectId!: bigint
-
-  @Column({ name: 'due_at_ms', type: 'bigint', transformer: asNumber })
-  dueAtMs!: number
+  @Column({ ...BIGINT, name: 'subject_id' }) subjectId!: bigint
+  @Column({ ...LONG, name: 'due_at_ms' }) dueAtMs!: number
 }

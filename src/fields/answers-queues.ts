@@ -14,6 +14,7 @@ import type {
   PeekedMessage,
   Queue,
   QueueHistory,
+  QueueHold,
   QueuePage,
   QueueStatus,
   Sent,
@@ -50,8 +51,11 @@ const queue = {
   retentionSeconds: orNull(of(SETTING.retentionSeconds)),
   groupConcurrency: orNull(of(SETTING.groupConcurrency)),
   maxMessages: orNull(of(SETTING.maxMessages)),
+  rateLimit: orNull(of(SETTING.rateLimit)),
+  groupRateLimit: orNull(of(SETTING.groupRateLimit)),
   tag: tag('W0bS1IIIXjmIVLDc0ZQdMw'),
   paused: truth(false, 'Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing.'),
+  holdEndsAt: orNull(time(), 'Until then receives get nothing: `holdQueue` has held the queue.'),
   createdAt: time('2026-11-20T08:30:00.000Z'),
 }
 export const QUEUE: AnswerOf<Queue> = answer('Queue', queue)
@@ -72,6 +76,7 @@ export const QUEUE_STATUS: AnswerOf<QueueStatus> = answer('QueueStatus', {
     count(4),
     'The age of the oldest message that is ready, blocked or in flight; null if there is none.',
   ),
+  limited: count(0, 'How many messages a rate limit, or a hold of the queue, keeps waiting.'),
   died: count(
     0,
     'How many of the messages that died in this queue are dead now, here and in dead-letter queues, of which each is counted up to 10,000 messages.',
@@ -125,6 +130,12 @@ export const QUEUE_PAGE: AnswerOf<QueuePage> = answer('QueuePage', {
   nextAfter: orNull(text()),
 })
 export const MOVED: AnswerOf<{ moved: number }> = answer('Moved', { moved: count(100) })
+export const HELD: AnswerOf<QueueHold> = answer('Held', {
+  holdEndsAt: orNull(
+    time('2026-11-21T10:00:30.250Z'),
+    'Until when nothing of it is handed out; null where the hold was ended.',
+  ),
+})
 export const PROMOTED: AnswerOf<{ promoted: number }> = answer('Promoted', { promoted: count(1) })
 
 export const SENT: AnswerOf<Sent> = answer('Sent', {

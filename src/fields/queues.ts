@@ -2,6 +2,7 @@
 import type { Fault } from '../shared/errors'
 import { RAN_OUT } from '../shared/failures'
 import { type Field, nullable, optional, type Rule, ref, refused, required, rulesOf, said } from './field'
+import { RATE } from './rates'
 import {
   defaulted,
   FORM,
@@ -74,6 +75,8 @@ export const SETTING = {
     MAX_MESSAGES,
     'Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit.',
   ),
+  rateLimit: said(RATE, 'At most `messages` are received in each span of `perSeconds`. Null is no limit.'),
+  groupRateLimit: said(RATE, 'The same for each `messageGroup`. Null is no limit.'),
 }
 
 export const queueSettings = {
@@ -84,6 +87,8 @@ export const queueSettings = {
   retentionSeconds: nullable(SETTING.retentionSeconds),
   groupConcurrency: nullable(SETTING.groupConcurrency),
   maxMessages: nullable(SETTING.maxMessages),
+  rateLimit: nullable(SETTING.rateLimit),
+  groupRateLimit: nullable(SETTING.groupRateLimit),
   // An app that sets its queues up must not undo an operator's pause.
   paused: refused(PAUSED),
 }
@@ -96,6 +101,8 @@ export const QUEUE_DEFAULTS = {
   retentionSeconds: null,
   groupConcurrency: null,
   maxMessages: null,
+  rateLimit: null,
+  groupRateLimit: null,
 } as const
 
 export const MAX_ATTRIBUTES = 16

@@ -61,6 +61,13 @@ export class Handlers<Held extends Lease<unknown>> {
     this.next()
   }
 
+  /** Those that wait and fulfil it wait no more. */
+  withdraw(isMeant: (lease: Held) => boolean): Held[] {
+    const meant = this.waiting.filter(isMeant)
+    this.waiting = this.waiting.filter((lease) => !isMeant(lease))
+    return meant
+  }
+
   next(): void {
     this.#cancel?.()
     while (!this.closed && this.busy < this.options.concurrency) {

@@ -128,8 +128,11 @@ export class LongPollCaller<Mark> {
     this.#hasEvents = false
   }
 
-  /** Resolves to true when it is time to look again, and to false when the call is to be answered. */
-  async again(mark: Mark): Promise<boolean> {
+  /**
+   * Resolves to true when it is time to look again, at the latest after `withinMs`, and to false when the call is to be
+   * answered.
+   */
+  async again(mark: Mark, withinMs?: number): Promise<boolean> {
     if (this.#hasEnded || this.#isLate) return false
     if (this.#hasEvents) return true
     this.mark = mark
@@ -141,8 +144,13 @@ export class LongPollCaller<Mark> {
     const again = new Promise<boolean>((resolve) => {
       this.#resume = resolve
     })
+    const soon = withinMs === undefined ? null : setTimeout(() => this.wake(), withinMs)
     this.callbacks.onWait()
-    return again
+    try {
+      return await again
+    } finally {
+      if (soon !== null) clearTimeout(soon)
+    }
   }
 
   /** Resolves as the look does, or to null once the caller has aborted. */

@@ -1,5 +1,8 @@
 /** Lists in parts: what one statement or one transaction takes, and what belongs together. */
 
+/** Keys or names of one list in a statement: a longer one may turn into a scan. */
+export const MAX_KEYS = 250
+
 /** Parts of at most `size` elements. */
 export function chunksOf<T>(list: readonly T[], size: number): T[][] {
   const chunks: T[][] = []

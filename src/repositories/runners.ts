@@ -115,8 +115,11 @@ export function alone<Memory>(session: Session, memory: Memory): Runner<Memory> 
 export interface Waiting<Mark = void> {
   /** Called before each look: events from now on end the next wait. */
   look(): void
-  /** Resolves to true when it is time to look again, and to false when the call is to be answered. */
-  again(mark: Mark): Promise<boolean>
+  /**
+   * Resolves to true when it is time to look again, at the latest after `withinMs`, and to false when the call is to be
+   * answered.
+   */
+  again(mark: Mark, withinMs?: number): Promise<boolean>
   /** Resolves as the look does, or to null once the caller has aborted. */
   unlessAborted<T>(look: Promise<T>): Promise<T | null>
   leave(): void

@@ -39,6 +39,8 @@ export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []
   pause(...call: Call): Promise<Queue.Queue>
   /** Ends a pause. */
   resume(...call: Call): Promise<Queue.Queue>
+  /** For `seconds` no message of the queue, or of one of its message groups, is handed out; 0 ends a hold. */
+  hold(options: Queue.HoldOptions & Also<Call>): Promise<Queue.QueueHold>
   /** Drops the queue and its messages; false when there was none. */
   drop(...call: Call): Promise<boolean>
   /** Sends one message. */

@@ -7,7 +7,7 @@ import { invalidInput } from './recentn-error'
 import { misfit, parseValues, refuseUnfit, type StandardSchema, schemaFault } from './schema'
 
 export const QUEUE_CALLS =
-  'get put ensure update drop pause resume send sendMany receive cycle ack nack extend ackMany nackMany extendMany peek message ' +
+  'get put ensure update drop pause resume hold send sendMany receive cycle ack nack extend ackMany nackMany extendMany peek message ' +
   'remove cancel redrive promote purge errors history'
 export const GROUP_CALLS = 'get put ensure update drop append recent recentIfChanged item changeScore clear remove'
 export const FEED_CALLS = 'put putMany get delete republish changes cursor moveCursor dropCursor status drop'

@@ -9,6 +9,11 @@ import type { StandardSchema } from './schema'
 export interface WorkContext {
   /** Aborted when the claim of this message is lost, and when the worker is stopped without patience. */
   signal: AbortSignal
+  /**
+   * For a 429: no message of the message's group, or of the queue, is handed out for `seconds`. The message goes back, without
+   * the receive that brought it, whether the handler then resolves or throws. Throws as `queues.hold`.
+   */
+  hold(what: 'group' | 'queue', seconds: number): Promise<void>
 }
 
 /**

@@ -11,7 +11,9 @@
 import { type Clock, Pauses } from './backoff'
 import { mayHaveKilled } from './failures'
 import type { Faults } from './faults'
+import type { WorkContext } from './handling-shapes'
 import type { Message } from './message-types'
+import type { Queues } from './queue-types'
 
 const MAX_AT_ONCE = 1000
 const LONGEST_PAUSE_MS = 1000
@@ -60,6 +62,25 @@ export class Lease<Subject> {
   abort(reason: string): void {
     this.#controller ??= new AbortController()
     this.#controller.abort(new DOMException(reason, 'AbortError'))
+  }
+}
+
+/** The call of a handler. `letGo` is the worker's part, once the group of the claim's message, or the queue, is held. */
+export function holdBy<Held extends Lease<Message>>(
+  source: Pick<Queues, 'hold'>,
+  queue: string,
+  leases: readonly Held[],
+  letGo: (lease: Held, group?: string) => unknown,
+): WorkContext['hold'] {
+  return async (what, seconds) => {
+    for (const lease of leases) {
+      const { messageGroup, receiptHandle } = lease.subject
+      // Without a group the call is refused.
+      const group = what === 'group' ? (messageGroup as string) : undefined
+      await source.hold(queue, { group, seconds, receiptHandle })
+      lease.isLost = true
+      letGo(lease, group)
+    }
   }
 }
 

@@ -19,13 +19,33 @@ export interface QueueSettings {
   groupConcurrency?: number | null | undefined
   /** Sends are refused while the queue has as many messages: 1 to 10,000,000. Default: null, no limit. */
   maxMessages?: number | null | undefined
+  /** At most `messages` (1 to 100,000) are received in each span of `perSeconds` (1 to 86,400). Default: null, no limit. */
+  rateLimit?: { messages: number; perSeconds: number } | null | undefined
+  /** The same for each `messageGroup`; messages without one are not limited by it. */
+  groupRateLimit?: { messages: number; perSeconds: number } | null | undefined
 }
 
 export interface Queue extends AllGiven<QueueSettings>, Tagged {
   queue: string
   /** Whether sends are taken and receives get nothing: from `pause` until `resume`. */
   paused: boolean
+  /** Until then receives get nothing, since a `hold` of the queue; null where it is not held. */
+  holdEndsAt: Date | null
   createdAt: Date
+}
+
+export interface HoldOptions {
+  /** The `messageGroup`; the whole queue when left out. */
+  group?: string | undefined
+  /** 0 to 43,200. */
+  seconds: number
+  /** The claim of a message that its receiver gives back, without the receive that brought it. */
+  receiptHandle?: string | undefined
+}
+
+export interface QueueHold {
+  /** Until when nothing of it is handed out; null where the hold was ended. */
+  holdEndsAt: Date | null
 }
 
 export type MessageCounts = Record<'ready' | 'inFlight' | 'delayed' | 'blocked' | 'dead' | 'archived', number>
@@ -37,6 +57,8 @@ export interface QueueStatus extends Queue {
   counts: MessageCounts
   /** Age of the oldest message that is ready, blocked or in flight, as old as the counts; null when there is none. */
   oldestAgeSeconds: number | null
+  /** How many messages a `rateLimit`, a `groupRateLimit` or a `hold` of the queue keeps waiting now. */
+  limited: number
   /**
    * How many of the messages that died in this queue are dead now: here, and in dead-letter queues, of which each is counted up
    * to 10,000 messages. As old as the counts.

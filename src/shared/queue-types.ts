@@ -23,7 +23,16 @@ import type {
   Sent,
   WholeMessage,
 } from './message-types'
-import type { HistoryPeriod, Queue, QueueHistory, QueuePage, QueueSettings, QueueStatus } from './queue-settings-types'
+import type {
+  HistoryPeriod,
+  HoldOptions,
+  Queue,
+  QueueHistory,
+  QueueHold,
+  QueuePage,
+  QueueSettings,
+  QueueStatus,
+} from './queue-settings-types'
 import type { As, DryRun, Form, IfTag, ListOptions } from './types'
 
 export type * from './message-types'
@@ -46,6 +55,11 @@ export interface Queues {
   pause(queue: string): Promise<Queue>
   /** Ends a pause: waiting receives get messages again. Repeatable. Throws `queue_not_found`. */
   resume(queue: string): Promise<Queue>
+  /**
+   * For `seconds` from now no message of the queue, or of one of its message groups, is handed out; 0 ends a hold. Messages
+   * that were received before stay with their receivers. Throws `queue_not_found`.
+   */
+  hold(queue: string, options: HoldOptions): Promise<QueueHold>
   /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another queue names it. */
   drop(queue: string): Promise<boolean>
   /** Queues by name. */

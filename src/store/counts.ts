@@ -4,7 +4,7 @@ import type { DatabaseCounts } from '../database/database-counts'
 import type { Reader } from '../database/engine'
 import type { ConnectionUse } from '../database/pool/connection-use'
 import type { Counted } from '../kit/histogram'
-import { type DoorTotals, doorTotals } from '../repositories/door/totals'
+import { type DoorTotals, doorTotals } from '../repositories/door/move'
 import { type FeedTotals, feedTotals } from '../repositories/feeds/status'
 import { countAllMessages, type QueueTotals } from '../repositories/queues/counts'
 import type { WorkCounts } from './work-counts'
@@ -36,7 +36,6 @@ export interface StoreCounts extends Work {
   readonly groupListeners: number
   readonly workers: number
   readonly pollers: number
-  /** Loops of consumers of feeds. */
   readonly consumers: number
 }
 

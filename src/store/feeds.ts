@@ -38,11 +38,9 @@ export interface FeedsOptions {
   /** Called with the faults of publishers, once each until publishing succeeds again. */
   onError: (error: unknown) => void
   counts: WorkCounts
-  /** For what other processes do. */
   sharedPoll: SharedPoll<PollQuestion, PollAnswer>
 }
 
-/** The feeds, and what the store needs to know of them. */
 export type OpenFeeds = ReturnType<typeof openFeeds>
 
 export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOptions) {
@@ -96,15 +94,11 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
   }
 }
 
-export const feedHandleOn: (feeds: StoreFeeds, ...given: Parameters<Store['feed']>) => StoreFeedHandle<never> = (
-  feeds,
-  name,
-  options,
-) =>
-  Object.assign(feedHandle<StoreFeedHandle<never>>(feeds, name, options, ' publish consume'), {
-    follow: async (target: FollowTarget<FollowedRow>, how: unknown) =>
-      feeds.follow(target, filled(how, 'feed', name) as FollowOptions),
-  })
+export function feedHandleOn(feeds: StoreFeeds, ...[name, options]: Parameters<Store['feed']>): StoreFeedHandle<never> {
+  const follow = async (target: FollowTarget<FollowedRow>, how: unknown) =>
+    feeds.follow(target, filled(how, 'feed', name) as FollowOptions)
+  return Object.assign(feedHandle<StoreFeedHandle<never>>(feeds, name, options, ' publish consume'), { follow })
+}
 
 /** The least time between two looks at the last sync ids. */
 const LOOK_MS = 20

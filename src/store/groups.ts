@@ -38,7 +38,6 @@ export interface GroupsOptions {
   onStreamError?: (error: unknown) => void
 }
 
-/** The groups, and what the store needs to know of them. */
 export type OpenGroups = ReturnType<typeof openGroups>
 
 /** Long reads that may be unanswered before one is refused with `overloaded`. */

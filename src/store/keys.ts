@@ -33,7 +33,6 @@ interface KeyAnswer {
 }
 
 export class KnownKeys implements Keys {
-  readonly #repository: KeyRepository
   readonly #known = new Map<string, KeyAnswer>()
   readonly #lookUps: MergedCalls<string, KnownKey | null>
   /** The look-ups that are not answered yet, by id: all callers of an id share one. */
@@ -51,8 +50,7 @@ export class KnownKeys implements Keys {
   #writing: Promise<void> = Promise.resolve()
   #isClosed = false
 
-  constructor(repository: KeyRepository) {
-    this.#repository = repository
+  constructor(private readonly repository: KeyRepository) {
     this.#lookUps = new MergedCalls({
       what: 'keys',
       atOnce: 1,
@@ -64,17 +62,17 @@ export class KnownKeys implements Keys {
   }
 
   async create(key: NewKey): Promise<CreatedKey> {
-    const created = await this.#repository.create(key)
+    const created = await this.repository.create(key)
     this.#exist = { answer: true, atMs: performance.now() }
     return created
   }
 
   list(options?: Page): Promise<KeyPage> {
-    return this.#repository.list(options)
+    return this.repository.list(options)
   }
 
   async revoke(id: string): Promise<boolean> {
-    const wasThere = await this.#repository.revoke(id)
+    const wasThere = await this.repository.revoke(id)
     this.#known.delete(id)
     this.#sought.delete(id)
     this.#revocations++
@@ -86,7 +84,6 @@ export class KnownKeys implements Keys {
     return this.known() ?? this.#waited(() => this.#asked())
   }
 
-  /** As `exist`, where the answer is known; null where the database would have to be asked. */
   known(): boolean | null {
     const { answer, atMs } = this.#exist
     if (answer) return true
@@ -105,12 +102,11 @@ export class KnownKeys implements Keys {
 
   async #ask(): Promise<boolean> {
     const atMs = performance.now()
-    const answer = await this.#repository.exist()
+    const answer = await this.repository.exist()
     if (!this.#exist.answer) this.#exist = { answer, atMs }
     return this.#exist.answer
   }
 
-  /** The key whose text this is; null when there is none, or it was revoked. */
   async verify(text: string, options?: { patienceMs?: number }): Promise<ApiKey | null> {
     if (options !== undefined) refuse(faultsOf(options, VERIFY_RULES))
     const patienceMs = options?.patienceMs
@@ -131,7 +127,6 @@ export class KnownKeys implements Keys {
     return isRight
   }
 
-  /** Writes the uses that are not written yet. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#write()
@@ -145,7 +140,6 @@ export class KnownKeys implements Keys {
     return known.key
   }
 
-  /** The last known answer, where the database does not answer in time. */
   async #findWithin(id: string, patienceMs: number): Promise<KnownKey | null> {
     const found = this.#find(id)
     const isInTime = await endsWithin(CLOCK, patienceMs, found).catch((error: unknown) => {
@@ -184,7 +178,7 @@ export class KnownKeys implements Keys {
   async #lookUp(ids: readonly string[]): Promise<(KnownKey | null)[]> {
     const atMs = performance.now()
     const revocations = this.#revocations
-    const found = await this.#repository.find(ids)
+    const found = await this.repository.find(ids)
     return ids.map((id) => {
       const key = found.get(id) ?? null
       // An answer that was read while a key was being revoked may be from before.
@@ -218,7 +212,7 @@ export class KnownKeys implements Keys {
     this.#writing = this.#writing.then(async () => {
       for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
         // A failure here is no reason for an error: the time is written with the next use.
-        await this.#repository.used(ids.slice(from, from + IDS_AT_ONCE)).catch(() => {})
+        await this.repository.used(ids.slice(from, from + IDS_AT_ONCE)).catch(() => {})
       }
     })
     return this.#writing

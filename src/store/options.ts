@@ -5,6 +5,7 @@ import { locationOf } from '../database/opening/location'
 import { translated } from '../database/retries'
 import { argumentFaults, faultsOf, refuse } from '../fields/field'
 import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
+import { onAbort } from '../shared/backoff'
 import { RecentnError } from '../shared/errors'
 import { guarded } from '../shared/faults'
 import { outside } from '../shared/platform'
@@ -56,7 +57,6 @@ const OPEN_DATA_SOURCE = option((value) =>
 
 type WorkInTransaction<T> = (tx: Transaction) => Promise<T>
 
-/** The options, and the work that ends when the signal is aborted. Throws `invalid_input` with every fault, and the signal's reason. */
 export function checkedTransaction<T>(
   work: WorkInTransaction<T>,
   options: TransactionOptions,
@@ -74,15 +74,14 @@ export function withManager(given: Omit<Transaction, 'manager'>, tx: Pick<Transa
 
 async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
-  let abort = () => {}
+  let forget = () => {}
   const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort)
+    forget = onAbort(signal, () => reject(signal.reason))
   })
   try {
     return await Promise.race([work(), aborted])
   } finally {
-    signal.removeEventListener('abort', abort)
+    forget()
   }
 }
 

@@ -11,23 +11,19 @@ import type { Poller, PollHandler, PollManyContext, PollManyOptions, PollOptions
 import { StartedWork } from './running'
 
 export class Polls<Target> {
-  readonly #open: (target: Target, shape: PollShape) => PollRepository
-  readonly #guard: (why: string) => void
   readonly running = new StartedWork<Target, RowPoller<unknown>>()
 
-  constructor(open: (target: Target, shape: PollShape) => PollRepository, guard: (why: string) => void) {
-    this.#open = open
-    this.#guard = guard
-  }
+  constructor(
+    private readonly open: (target: Target, shape: PollShape) => PollRepository,
+    private readonly guard: (why: string) => void,
+  ) {}
 
-  /** See `Store.poll`. */
   poll<T>(target: Target, handler: PollHandler<T>, options: PollOptions<T> = {}): Poller {
     const settings = checkedPoll(handler, options, false)
     const handle = within(aroundOne(options.around), ofOne(attempting(handler, options)))
     return this.#start(target, options, settings, handle)
   }
 
-  /** See `Store.pollMany`. */
   pollMany<T>(target: Target, handler: BatchHandler<T, PollManyContext>, options: PollManyOptions<T> = {}): Poller {
     const settings = checkedPoll(handler, options, true)
     return this.#start(target, options, settings, within(aroundMany(options.around), ofMany(handler)))
@@ -42,8 +38,8 @@ export class Polls<Target> {
     const name = typeof target === 'function' ? target.name : typeof target === 'string' ? target : 'a table'
     const faults = new PollerFaults<T>(options.name ?? name, options)
     return this.running.add(settings.auto ? target : null, () => {
-      const repository = this.#open(target, settings.shape)
-      return new RowPoller({ repository, handle, settings, faults, guard: this.#guard }) as RowPoller<unknown>
+      const repository = this.open(target, settings.shape)
+      return new RowPoller({ repository, handle, settings, faults, guard: this.guard }) as RowPoller<unknown>
     })
   }
 

@@ -16,7 +16,8 @@ import type { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { SENDS } from '../repositories/queues/send/send'
 import { ACKS } from '../repositories/queues/settle/ack'
-import { receivable } from '../repositories/queues/settle/promote'
+import { giveBack as giveAllBack } from '../repositories/queues/settle/give-back'
+import { receivable } from '../repositories/queues/settle/looks'
 import * as settle from '../repositories/queues/settle/settle'
 import { sweepQueues } from '../repositories/queues/sweep'
 import { schedulesOn } from '../repositories/schedules/repository'
@@ -41,16 +42,12 @@ export interface QueuesOptions {
   /** Throws inside a transaction of the store's database. */
   guard?: () => void
   counts?: WorkCounts
-  /** Whether what schedules have due is sent in the background. */
   tick: boolean
-  /** Whether the history of queues is written. */
   history: boolean
   onError: (error: unknown, work: BackgroundWork) => void
-  /** For what other processes do. */
   sharedPoll: SharedPoll<PollQuestion, PollAnswer>
 }
 
-/** The queues, and what the store needs to know of them. */
 export type OpenQueues = ReturnType<typeof openQueues>
 
 const MAX_PENDING_RECEIPTS = 100_000
@@ -72,7 +69,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
   const repository = new QueueRepository(session, memory, runner, waits)
   const giveBack = async (queue: string, handles: readonly string[]) => {
     const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
-    await settle.giveBack(session, memory, queue, settle.validOf(named))
+    await giveAllBack(session, memory, queue, settle.validOf(named))
   }
   const { work, workMany, workers } = workersOn(repository, giveBack, guard)
   const scheduler = new Scheduler({
@@ -91,11 +88,9 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     schedules: { ...schedulesOn(session, memory), tick } as StoreSchedules,
     /** One round of the sweeper; `all`: removals, too, which not every round makes. */
     sweep: (how?: { all?: boolean }) => sweepQueues(session, memory, how),
-    /** Sends what schedules have due, unless that is turned off. */
     tick: async () => {
       if (options.tick) await scheduler.tick()
     },
-    /** One round of writing the history. */
     record: () => recordHistory(session, memory),
     due: memory.reminders,
     waits,
@@ -110,7 +105,6 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
   }
 }
 
-/** The handle of a store's queue. */
 export function queueHandleOn<In, Out>(
   queues: StoreQueues,
   name: string,
@@ -146,7 +140,6 @@ function waitsOf(
   return waits
 }
 
-/** Workers that run until they are stopped. */
 function workersOn(
   repository: QueueRepository,
   giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>,
@@ -158,18 +151,17 @@ function workersOn(
     ackMany: repository.ackMany.bind(repository),
     nackMany: repository.nackMany.bind(repository),
     extendMany: repository.extendMany.bind(repository),
+    hold: repository.hold.bind(repository),
     giveBack,
     guard,
   }
-  const work: StoreQueues['work'] = (queue, handler, options = {}) => {
-    return workers.add(options?.auto === false ? null : queue, () =>
+  const work: StoreQueues['work'] = (queue, handler, options = {}) =>
+    workers.add(options?.auto === false ? null : queue, () =>
       startWorker(source, queue, handler as Handler, options as WorkOptions),
     )
-  }
-  const workMany: StoreQueues['workMany'] = (queue, handler, options = {}) => {
-    return workers.add(options?.auto === false ? null : queue, () =>
+  const workMany: StoreQueues['workMany'] = (queue, handler, options = {}) =>
+    workers.add(options?.auto === false ? null : queue, () =>
       startWorkerOfMany(source, queue, handler as BatchHandler<Message>, options as WorkManyOptions),
     )
-  }
   return { work, workMany, workers }
 }

@@ -1,13 +1,12 @@
 /** Binds the repositories, and what runs for them, to a database. */
 import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import { engineOf } from '../database/attached/attach'
+import { type Attached, engineOf } from '../database/attached/attach'
 import { joined, type QueryTransaction } from '../database/attached/query-transaction'
 import type { Reader, Session } from '../database/engine'
 import { ping } from '../database/mysql/cluster'
 import { connectionUse, onConnection, poolSizeOf } from '../database/pool/connection-use'
 import type { Setting } from '../database/statements'
-import type { Database } from '../database/transaction'
 import { describeTable } from '../database/user-tables/table'
 import { OVERVIEW_RULES } from '../fields/answers-overview'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
@@ -22,7 +21,6 @@ import { KeyRepository } from '../repositories/keys/repository'
 import { mayCreate } from '../repositories/name-range'
 import { overviewOf, readTroubles } from '../repositories/overview/overview'
 import { answersTo, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
-import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
 import { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
@@ -46,13 +44,6 @@ import { Transactions } from './transactions'
 import type { Store, Transaction } from './types'
 import { WorkCounts } from './work-counts'
 
-/** A store's database, and how it is closed. */
-interface Base {
-  dataSource: DataSource
-  database: Database
-  close(): Promise<void>
-}
-
 export class BoundStore implements InnerStore {
   readonly groups: Store['groups']
   readonly policies: Store['policies']
@@ -71,7 +62,7 @@ export class BoundStore implements InnerStore {
     polls: Polls<EntityTarget<ObjectLiteral>>
     door: DoorMovers
   }
-  readonly #base: Base
+  readonly #base: Attached
   readonly #options: StoreOptions
   readonly #work = new WorkCounts()
   readonly #groupMemory: GroupMemory
@@ -87,7 +78,7 @@ export class BoundStore implements InnerStore {
   readonly #unlisten: () => void
   #closing: Promise<void> | null = null
 
-  constructor(base: Base, options: StoreOptions) {
+  constructor(base: Attached, options: StoreOptions) {
     const { database, dataSource } = base
     this.#base = base
     this.#options = options
@@ -149,7 +140,7 @@ export class BoundStore implements InnerStore {
         onError: (error) => this.#report(error, 'publish'),
       }),
       polls: new Polls(
-        (target, shape) => new PollRepository(dataSource, database, target, shape, new PollMemory()),
+        (target, shape) => new PollRepository(dataSource, database, target, shape),
         database.requireOutside,
       ),
       door: doorMovers(database, this.#queueMemory, this.#groupMemory),

@@ -15,7 +15,6 @@ import type { Transaction, TransactionOptions } from './types'
 type Operations = Omit<Transaction, 'manager'>
 type Managed = Pick<Transaction, 'manager'>
 
-/** A transaction that calls of the store take part in. */
 interface Joined {
   session: TransactionSession
   given: Operations
@@ -26,7 +25,6 @@ interface TransactionsOptions {
   database: Database
   setting: Setting
   joins: boolean
-  /** The operations of all products in one transaction. */
   operationsOn: (session: Session) => Operations
 }
 
@@ -36,7 +34,6 @@ export class Transactions {
 
   constructor(private readonly options: TransactionsOptions) {}
 
-  /** See `Store.transaction`. */
   async run<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { retries = 10, run } = checkedTransaction(work, options)
     const around = this.#around()

@@ -158,6 +158,13 @@ test('redrive sends dead messages back, and a dry run only counts them', async (
   expect(moved).toMatchObject({ code: 0, stdout: '{"moved":1}\n' })
 })
 
+test('hold gives nothing until it ends', async () => {
+  const held = await onServer('queues', 'hold', 'mail', '60')
+  expect(held).toMatchObject({ code: 0, stdout: expect.stringMatching(/^holdEndsAt +2\d{3}-/), stderr: '' })
+  expect(JSON.parse((await onDatabase('queues', 'get', 'mail', '--json')).stdout).holdEndsAt).toMatch(/^2/)
+  expect((await onDatabase('queues', 'hold', 'mail', '0', '--json')).stdout).toContain('null')
+})
+
 test('promote has a delayed message handed out now', async () => {
   await withStore(async ({ queues }) => {
     await queues.put('later')

@@ -45,8 +45,7 @@ describe('groups', () => {
     expect(await client.groups.append('a', { eventId: 'e' })).toEqual({ ...item, appended: false })
     expect(await client.groups.append('a')).toMatchObject({ id: 1n, payload: null, occurredAt: null })
     const known = { group: 'a', eventId: 'e' }
-    const many = await client.groups.appendMany([{ group: 'a' }, { group: 'b', occurredAt }, known])
-    expect(many).toEqual([
+    expect(await client.groups.appendMany([{ group: 'a' }, { group: 'b', occurredAt }, known])).toEqual([
       { group: 'a', id: 2n, slot: 2, appended: true },
       { group: 'b', id: 0n, slot: 0, appended: true },
       { group: 'a', id: 0n, slot: 0, appended: false },
@@ -197,11 +196,12 @@ describe('queues', () => {
     expect(made).toMatchObject({ queue: 'mail', maxReceives: 1, paused: false, createdAt: expect.any(Date) })
     expect(await client.queues.get('mail')).toEqual(await store.queues.get('mail'))
     expect((await client.queues.list({ prefix: 'mail', limit: 1 })).nextAfter).toBe('mail')
-    expect((await everyOf(client.queues.all({ limit: 1 }))).map(({ queue }) => queue)).toEqual(['mail', 'mail-dead'])
+    expect(await everyOf(client.queues.all({ limit: 1 }))).toMatchObject([{ queue: 'mail' }, { queue: 'mail-dead' }])
     expect(await client.queues.ensure('mail')).toEqual({ ...made, created: false })
     expect(await client.queues.pause('mail')).toMatchObject({ paused: true })
     expect(await client.queues.update('mail', { maxReceives: null })).toMatchObject({ maxReceives: null, paused: true })
     expect(await client.queues.resume('mail')).toMatchObject({ maxReceives: null, paused: false })
+    expect(await client.queues.hold('mail', { seconds: 30 })).toEqual({ holdEndsAt: expect.any(Date) })
     await expect(client.queues.drop('mail-dead')).rejects.toMatchObject({ code: 'queue_in_use', status: 409 })
     expect([await client.queues.drop('nobody'), await client.queues.get('nobody')]).toEqual([false, null])
   })

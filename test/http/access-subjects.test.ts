@@ -111,6 +111,7 @@ describe('an access function gets', () => {
     ['PATCH', '/v1/queues/a:q', { deadLetterQueue: 'b' }, 'admin', 'updateQueue', { queues: ['a:q', 'b'] }],
     ['POST', '/v1/queues/%61:q/pause', undefined, 'admin', 'pauseQueue', queue],
     ['POST', '/v1/queues/a:q/resume', undefined, 'admin', 'resumeQueue', queue],
+    ['POST', '/v1/queues/a:q/hold', { seconds: 0 }, 'queue', 'holdQueue', queue],
     ['DELETE', '/v1/queues/a:q', null, 'admin', 'deleteQueue', queue],
     ['GET', '/v1/queues/a:q/errors?from=b', null, 'read', 'listErrors', { queues: ['a:q', 'b'] }],
     ['GET', '/v1/queues/a:q/history', null, 'read', 'queueHistory', queue],

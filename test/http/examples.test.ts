@@ -117,7 +117,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   getQueue: { 200: given(message) },
   putQueue: { 201: given(deadLetters), 200: given(queue) },
   updateQueue: { 200: given(queue) },
-  ...{ pauseQueue: { 200: given(queue) }, resumeQueue: { 200: given(queue) } },
+  ...{ pauseQueue: { 200: given(queue) }, resumeQueue: { 200: given(queue) }, holdQueue: { 200: given(queue) } },
   ...{ deleteQueue: { 204: given(queue) }, queueHistory: { 200: given(history) } },
   listSchedules: { 200: { ...given(schedule), without: ['after'] } },
   ...{ getSchedule: { 200: given(schedule) }, deleteSchedule: { 204: given(schedule) } },

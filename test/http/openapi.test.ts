@@ -93,6 +93,7 @@ describe('the OpenAPI document', () => {
       'POST /v1/queues/{queue}/ack',
       'POST /v1/queues/{queue}/cycle',
       'POST /v1/queues/{queue}/extend',
+      'POST /v1/queues/{queue}/hold',
       'POST /v1/queues/{queue}/messages',
       'POST /v1/queues/{queue}/nack',
       'POST /v1/queues/{queue}/pause',

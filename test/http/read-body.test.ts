@@ -29,6 +29,13 @@ const value = fc.oneof(
 const orNull = (text: fc.Arbitrary<string>) => fc.oneof({ weight: 8, arbitrary: text }, fc.constant('null'))
 const words = (...all: string[]) => orNull(fc.constantFrom(...all.map((word) => `"${word}"`), '"other"'))
 /** How each member is usually given. */
+const rate = fc.oneof(
+  fc.constantFrom('{}', '[]', '{"messages":1,"perSeconds":0}', '{"messages":1,"perSeconds":1,"more":1}'),
+  fc
+    .tuple(whole(1, 100_000), whole(1, 86_400))
+    .map(([messages, seconds]) => `{"messages":${messages},"perSeconds":${seconds}}`),
+)
+
 const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
   group: name,
   member: orNull(name),
@@ -57,6 +64,9 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
   deadLetterQueue: orNull(name),
   onDelete: words('remove', 'archive'),
   retentionSeconds: whole(1, 315_360_000_000),
+  rateLimit: orNull(rate),
+  groupRateLimit: orNull(rate),
+  seconds: whole(0, 43_200),
   paused: fc.constantFrom('true', 'null'),
   limit: whole(1, 1000),
   waitSeconds: whole(0, 20),

@@ -7,6 +7,9 @@ export const QUEUE_DEFAULTS = {
   retentionSeconds: null,
   groupConcurrency: null,
   maxMessages: null,
+  rateLimit: null,
+  groupRateLimit: null,
+  holdEndsAt: null,
   paused: false,
   get tag(): string {
     return expect.any(String)

@@ -194,6 +194,24 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       await until('it is done', () => done.length === 1, 3000)
     })
 
+    it('hands out nothing of what its handler holds, and gives the message back uncounted', async () => {
+      const { store, queue, work } = context
+      const sent = ['a', 'b', 'a', 'b', 'a'].map((messageGroup, body) => ({ body, messageGroup }))
+      await store.queues.sendMany(queue, sent)
+      const seen: [unknown, number][] = []
+      work(async ({ body, receiveCount }, { hold }) => {
+        seen.push([body, receiveCount])
+        if (seen.length === 1) await hold('group', 1)
+      })
+      await until('all are done', () => isEmpty(store, queue))
+      expect(seen.slice(0, 3).map(([body]) => body)).toEqual([0, 1, 3])
+      expect(seen.slice(3).sort()).toEqual([
+        [0, 1],
+        [2, 1],
+        [4, 1],
+      ])
+    })
+
     it('waits for a queue that does not exist yet, and says so once', async () => {
       const { store, queue, work } = context
       await store.queues.drop(queue)

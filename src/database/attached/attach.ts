@@ -61,7 +61,6 @@ function asked(source: DataSource, runner: Asking, sql: string): Promise<Row[]> 
   })
 }
 
-/** A database that was attached, and the function that closes what was opened for it. */
 export interface Attached {
   database: Database
   dataSource: DataSource
@@ -71,9 +70,7 @@ export interface Attached {
 export interface AttachOptions {
   tablePrefix?: string
   clockOffsetMs?: () => number
-  /** How long a call waits for a connection. */
   connectionTimeoutSeconds?: number
-  /** How long a statement of the store's may take. */
   statementTimeoutSeconds?: number
 }
 

@@ -53,7 +53,6 @@ export const TRANSACTION_ENDS: EntitySubscriberInterface = {
   },
 }
 
-/** The transaction that is open on the runner. */
 export function callersTransaction(runner: QueryRunner, source: object): CallersTransaction {
   const found = known.get(runner)
   if (found) return found

@@ -40,7 +40,6 @@ export function behind<Target extends object>(view: Target): Target {
   return (targets.get(view) as Target | undefined) ?? view
 }
 
-type Query = (...given: unknown[]) => unknown
 /** A driver's callback: its error, its answer, and the columns. */
 export type DriverCallback = (error: unknown, answer?: unknown, columns?: unknown) => void
 
@@ -61,5 +60,3 @@ export function givenTo(given: readonly unknown[]): {
     done: typeof last === 'function' ? (last as DriverCallback) : null,
   }
 }
-
-export type { Query }

@@ -55,7 +55,7 @@ class QueryConnection implements Connection {
     }
   }
 
-  async #askEach(sql: string, values: BoundValues): Promise<StatementAnswer> {
+  async execute(sql: string, values: BoundValues): Promise<StatementAnswer> {
     const answer: StatementAnswer = { rows: [], affected: 0, insertId: 0n }
     let id: QueryChanges['insertId'] = 0
     for (const row of values instanceof RowParameters ? values.rows : [values ?? []]) {
@@ -79,22 +79,17 @@ class QueryConnection implements Connection {
   }
 
   async rows(sql: string, values: BoundValues): Promise<Row[]> {
-    const answer = await this.#askEach(sql, values)
-    return answer.rows
-  }
-
-  execute(sql: string, values: BoundValues): Promise<StatementAnswer> {
-    return this.#askEach(sql, values)
+    return (await this.execute(sql, values)).rows
   }
 
   async run(sql: string, values: BoundValues): Promise<number> {
-    if (values instanceof RowParameters) return (await this.#askEach(sql, values)).affected
+    if (values instanceof RowParameters) return (await this.execute(sql, values)).affected
     const answer = await this.#ask(sql, values ?? [])
     return Array.isArray(answer) ? 0 : Number(answer.affectedRows)
   }
 
   async later(sql: string, values: BoundValues): Promise<LaterAnswer> {
-    const answer = await this.#askEach(sql, values)
+    const answer = await this.execute(sql, values)
     return () => answer
   }
 }

@@ -26,7 +26,6 @@ import { behind, givenTo, viewOf } from './driver-view'
 /** Statements that begin and end transactions are quick, whoever sends them. */
 const CONTROL = /^(SET TRANSACTION|START TRANSACTION|COMMIT|ROLLBACK|SAVEPOINT|RELEASE SAVEPOINT)\b/
 
-/** The parts of TypeORM's runners that their type does not know. */
 interface RunnerParts {
   databaseConnection?: DriverConnection & { query(...given: unknown[]): unknown }
   transactionDepth: number
@@ -39,7 +38,6 @@ export class RunnerConnection implements HeldConnection {
   readonly #limitMs: number
   /** The store's statements that have not reached the driver, once the user's pass there, too. */
   #ours: string[] | null = null
-  /** How many of the user's are running. */
   #theirs = 0
 
   constructor(runner: QueryRunner, limitSeconds = Number.POSITIVE_INFINITY) {
@@ -204,7 +202,6 @@ export class RunnerConnection implements HeldConnection {
   }
 }
 
-/** Opens connections by query runners. */
 export function openingRunners(create: () => QueryRunner, limitSeconds?: () => number): (done: Opened) => void {
   return (done) => {
     const runner = create()

@@ -40,10 +40,7 @@ export function nextPlaceholder(sql: string, from: number, spelling: Spelling): 
   return -1
 }
 
-/**
- * The number of placeholders; null if it depends on the session, if a quote or comment is never closed, or if a semicolon
- * ends the statement.
- */
+/** As `Engine.placeholders`: null also where it depends on the session. */
 export function countPlaceholders(sql: string, spelling: Spelling): number | null {
   const [plain, escaped] = [positions(sql, spelling, false), positions(sql, spelling, true)]
   if (plain === null || escaped === null || plain.join() !== escaped.join()) return null

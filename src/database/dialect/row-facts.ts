@@ -13,18 +13,14 @@ export interface RowFacts {
   rowKey(exacts: readonly string[], types: readonly string[]): string
   /** SQL: milliseconds since 1970 as a value of a column, which is a date and time or a BIGINT. */
   time(ms: string, type: string): string
-  /**
-   * SQL: the same as a value to store, never earlier than `ms` after it is rounded to `precision` digits of a second.
-   */
+  /** SQL: the same as a value to store, never earlier than `ms` after it is rounded to `precision` digits of a second. */
   timeNotBefore(ms: string, type: string, precision: number | null): string
   /** SQL: a time that never comes. */
   never(type: string): string
   holdsTimes(type: string): boolean
   /** True where the primary key follows the columns of an index, as further columns. */
   endsWithKey(keyTypes: readonly string[]): boolean
-  /**
-   * Whether =, > and ORDER BY of a column agree with its literals: not where two texts count as equal, nor for an ENUM.
-   */
+  /** Whether =, > and ORDER BY of a column agree with its literals: not where two texts count as equal, nor for an ENUM. */
   ordersWhole(type: string, collation: string | null): boolean
   /** SQL: the session's offset from UTC in seconds at a time in seconds since 1970; null if it is always 0. */
   readonly offsetAt: ((seconds: number) => string) | null

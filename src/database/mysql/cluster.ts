@@ -16,7 +16,6 @@ import { limitUntil } from './statement-limit'
 /** Both are the server's own words for being a node: Galera's, and Group Replication's. */
 export const CLUSTER_VARIABLES = "SHOW VARIABLES WHERE Variable_name IN ('wsrep_on', 'group_replication_group_name')"
 
-/** The engine of a server that has given this answer to `CLUSTER_VARIABLES`. */
 export function asNode(engine: Engine, answer: readonly Row[]): Engine {
   const values = new Map(answer.map(({ Variable_name, Value }) => [Variable_name, Value]))
   if (/^(on|1)$/i.test(String(values.get('wsrep_on')))) return galeraNode(engine)

@@ -9,9 +9,9 @@ import { AfterCommit } from '../after-commit'
 import { givenTo, viewOf } from '../attached/driver-view'
 import type { BeginOptions, Done, DriverConnection, Following, HeldConnection, LaterAnswer } from '../connection'
 import type { Row, StatementAnswer } from '../engine'
-import { setWait } from './lock-wait'
 import { oneStatement } from './mysql-engine'
 import { BEGIN, Packets, type WaitingStatement } from './packets'
+import { lockSeconds } from './session-settings'
 
 const views = new WeakMap<object, MysqlConnection>()
 
@@ -97,22 +97,22 @@ export class MysqlConnection implements HeldConnection {
     if (sql === 'COMMIT' || sql === 'ROLLBACK') this.isBegun = false
   }
 
-  rows(sql: string): Promise<Row[]> {
+  #ask<Answer>(sql: string, read: (answer: unknown) => Answer): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#send(sql, (error, answer) => (error === null ? resolve(answer as Row[]) : reject(error)))
+      this.#send(sql, (error, answer) => (error === null ? resolve(read(answer)) : reject(error)))
     })
+  }
+
+  rows(sql: string): Promise<Row[]> {
+    return this.#ask(sql, (answer) => answer as Row[])
   }
 
   execute(sql: string): Promise<StatementAnswer> {
-    return new Promise((resolve, reject) => {
-      this.#send(sql, (error, answer) => (error === null ? resolve(answerOf(answer)) : reject(error)))
-    })
+    return this.#ask(sql, answerOf)
   }
 
   run(sql: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#send(sql, (error, answer) => (error === null ? resolve(answerOf(answer).affected) : reject(error)))
-    })
+    return this.#ask(sql, (answer) => answerOf(answer).affected)
   }
 
   later(sql: string): LaterAnswer | Promise<LaterAnswer> {
@@ -121,10 +121,10 @@ export class MysqlConnection implements HeldConnection {
     return waiting instanceof Promise ? waiting.then(laterOf) : laterOf(waiting)
   }
 
-  begin({ lockSeconds }: BeginOptions): Promise<void> | undefined {
+  begin({ lockSeconds: asked }: BeginOptions): Promise<void> | undefined {
     this.#packets.run(BEGIN, () => {})
     this.isBegun = true
-    return setWait(this.#connection, (sql) => this.#packets.wait(sql), lockSeconds)
+    return setWait(this.#connection, (sql) => this.#packets.wait(sql), asked)
   }
 
   #end(sql: 'COMMIT' | 'ROLLBACK'): Promise<void> {
@@ -188,9 +188,45 @@ const laterOf =
   () =>
     answerOf(waiting.answer)
 
-/** The driver's answer: rows, or the effect. */
 function answerOf(answer: unknown): StatementAnswer {
   if (Array.isArray(answer)) return { rows: answer, affected: 0, insertId: 0n }
   const { affectedRows = 0, insertId = 0 } = (answer ?? {}) as { affectedRows?: number; insertId?: number | string }
   return { rows: [], affected: affectedRows, insertId: BigInt(insertId) }
+}
+
+/** How long the statements of a connection wait for a lock. */
+interface Told {
+  /** The limit of its statements. */
+  statementSeconds: number
+  seconds: number
+  /** The statement that says it. */
+  by: Pick<WaitingStatement, 'isSent'>
+}
+
+/** The last setting of each connection. */
+const told = new WeakMap<object, Told>()
+
+/** Notes the wait that the settings of a new connection have given it. */
+export function noteLockWait(connection: object, statementSeconds: number): void {
+  told.set(connection, { statementSeconds, seconds: lockSeconds(statementSeconds), by: { isSent: true } })
+}
+
+/** Sets it with the first statement of a transaction, `asked` in place of the usual. Undefined where there is no wait. */
+function setWait(
+  connection: object,
+  wait: (sql: string) => WaitingStatement | Promise<WaitingStatement>,
+  asked: number | undefined,
+): Promise<void> | undefined {
+  const last = told.get(connection)
+  if (!last) return undefined
+  const seconds = lockSeconds(last.statementSeconds, asked)
+  // A statement that was not sent has set nothing.
+  if (last.seconds === seconds && last.by.isSent) return undefined
+  const note = (by: WaitingStatement) => {
+    told.set(connection, { ...last, seconds, by })
+  }
+  const by = wait(`SET SESSION innodb_lock_wait_timeout = ${seconds}`)
+  if (by instanceof Promise) return by.then(note)
+  note(by)
+  return undefined
 }

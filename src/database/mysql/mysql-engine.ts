@@ -24,7 +24,6 @@ export function literal(value: Parameter): string {
   return value === null ? 'NULL' : String(value)
 }
 
-/** The statement with its values in place of the placeholders. */
 function withValues(sql: string, parameters: readonly Parameter[]): string {
   let whole = ''
   let start = 0
@@ -53,7 +52,6 @@ function listOf(rows: readonly (readonly Parameter[])[], constants = ''): string
 
 const insert: Engine['insert'] = (sql, rows, constants) => ({ sql: sql(listOf(rows, constants)), parameters: [] })
 
-/** Numbers the next rows, which it locks in this way. */
 export function numberBy(lock: string): Engine['numberFree'] {
   return (numbering) => {
     const { table, column, more, last } = numbering

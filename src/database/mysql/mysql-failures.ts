@@ -15,139 +15,67 @@ import { driverError, type FailureKind } from '../engine'
  */
 type NumberMeaning = Exclude<FailureKind, 'other'> | 'refused' | 'away' | 'leaving'
 
-const NUMBERS: Readonly<Record<number, NumberMeaning>> = {
-  1020: 'conflict', // MariaDB, innodb_snapshot_isolation: the row has changed since the last read. Seen.
-  1205: 'conflict', // Lock wait timeout. Seen.
-  1213: 'conflict', // Deadlock; on Galera also: another node has changed the same rows. Seen.
-  1412: 'conflict', // The definition of the table has changed during the transaction.
-  1614: 'conflict', // Deadlock in a branch of an XA transaction.
-  3101: 'leaving', // Group Replication: another member has changed the same rows, or this member is leaving. Seen.
-  3572: 'conflict', // NOWAIT, which only transactions of users have.
+/** By meaning, and with those of one cause together. */
+const BY_MEANING: readonly (readonly [NumberMeaning, readonly number[]])[] = [
+  // Lock wait timeout; deadlock, on Galera also a row that another node has changed; MariaDB's innodb_snapshot_isolation. Seen.
+  ['conflict', [1205, 1213, 1020]],
+  // The definition of the table has changed; a branch of an XA transaction; NOWAIT, which only transactions of users have.
+  ['conflict', [1412, 1614, 3572]],
+  // Group Replication: another member has changed the same rows, or this member is leaving. Seen.
+  ['leaving', [3101]],
 
-  1040: 'away', // Too many connections. Seen.
-  1042: 'lost', // The server cannot resolve the address of this host.
-  1043: 'lost', // Bad handshake: what a proxy answers while its server is away.
-  1047: 'away', // Galera: this node has no quorum, or is not ready yet. It looks before each statement, COMMIT too. Seen.
-  1053: 'lost', // The server shuts down. Seen.
-  1077: 'lost', // The server has shut down.
-  1079: 'lost', // The server has shut down.
-  1129: 'lost', // This host is blocked after many connection errors.
-  1135: 'lost', // The server cannot start a thread for the connection.
-  1152: 'lost', // Aborted connection.
-  1154: 'lost', // 1154 to 1161: the server could not read the statement, or not write its answer.
-  1155: 'lost',
-  1156: 'lost',
-  1157: 'lost',
-  1158: 'lost',
-  1159: 'lost',
-  1160: 'lost',
-  1161: 'lost',
-  1180: 'lost', // An error during COMMIT: its outcome is in doubt. With 149 it is a deadlock, see below. Seen on Galera.
-  1184: 'lost', // Aborted connection.
-  1203: 'away', // This account has max_user_connections. Seen.
-  1226: 'away', // This account has used up a resource, such as max_user_connections or max_queries_per_hour. Seen.
-  1290: 'away', // read_only: the server has become a replica, or is one; another connection may lead to another one. Seen.
-  // Before a COMMIT both servers look again, and roll back.
-  1792: 'away', // A transaction that was begun on a server with read_only, or with transaction_read_only. Seen.
-  1836: 'away', // innodb_read_only.
-  1874: 'away', // InnoDB is read only.
-  1927: 'lost', // MariaDB: the connection was killed. Seen.
-  2002: 'lost', // 2002 to 2055: the errors of clients, which proxies pass on.
-  2003: 'lost',
-  2005: 'lost',
-  2006: 'lost',
-  2013: 'lost',
-  2055: 'lost',
-  3032: 'lost', // offline_mode.
-  3100: 'lost', // Group Replication: this member cannot take part in the vote on the COMMIT.
-  3168: 'lost', // The server is not available.
-  3169: 'lost', // MySQL: the session was killed.
-  4081: 'lost', // MySQL: the memory of all connections has a limit, and this one was closed.
-  4082: 'lost', // MySQL: the same of one connection.
-  4031: 'away', // MySQL: the server has closed an idle connection, and hears no statement on it any more. Seen.
-  9001: 'lost', // ProxySQL: no server of the host group has answered in time.
+  // Too many connections: of the server, of the account; a resource of the account is used up. Seen.
+  ['away', [1040, 1203, 1226]],
+  // Galera: this node has no quorum, or is not ready yet. It looks before each statement, COMMIT too. Seen.
+  ['away', [1047]],
+  // Read only: the server has become a replica. Before a COMMIT both servers look again, and roll back. Seen: 1290, 1792.
+  ['away', [1290, 1792, 1836, 1874]],
+  // MySQL: the server has closed an idle connection, and hears no statement on it any more. Seen.
+  ['away', [4031]],
+  // The server shuts down (seen: 1053), is not available, or is in offline_mode.
+  ['lost', [1053, 1077, 1079, 3032, 3168]],
+  // The connection was not made, was aborted, was killed (seen: 1927), or closed for want of memory.
+  ['lost', [1042, 1043, 1129, 1135, 1152, 1184, 1927, 3169, 4081, 4082]],
+  // The server could not read the statement, or not write its answer.
+  ['lost', [1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161]],
+  // An error during COMMIT: its outcome is in doubt. With 149 it is a deadlock, see below. Seen on Galera.
+  ['lost', [1180]],
+  // Group Replication: this member cannot take part in the vote on the COMMIT.
+  ['lost', [3100]],
+  // The errors of clients, which proxies pass on; ProxySQL: no server of the host group has answered in time.
+  ['lost', [2002, 2003, 2005, 2006, 2013, 2055, 9001]],
 
-  1015: 'unable', // A file is locked.
-  1016: 'unable', // A file could not be opened, for example because too many are.
-  1017: 'unable', // A file is not there.
-  1021: 'unable', // Disk full.
-  1023: 'unable', // A file could not be closed.
-  1024: 'unable', // A file could not be read.
-  1026: 'unable', // A file could not be written, such as the binary log.
-  1028: 'unable', // A sort was stopped, for want of space for its file.
-  1030: 'unable', // An error of the storage engine; 28 is a full disk.
-  1032: 'unable', // A row of an index is not in its table.
-  1033: 'unable', // A damaged table.
-  1034: 'unable', // A damaged table.
-  1036: 'unable', // A table is read only.
-  1037: 'unable', // Out of memory.
-  1038: 'unable', // Out of memory for a sort.
-  1041: 'unable', // Out of memory.
-  1105: 'unable', // MySQL, when a claim is killed. Seen.
-  1114: 'unable', // The table is full: InnoDB has found no room on the disk. Seen.
-  1194: 'unable', // A damaged table.
-  1195: 'unable', // A damaged table.
-  1197: 'unable', // max_binlog_cache_size.
-  1206: 'unable', // The locks need more memory than the server has for them.
-  1296: 'unable', // An error of the storage engine.
-  1317: 'unable', // The statement was killed, not the connection. Seen.
-  1436: 'unable', // thread_stack.
-  1534: 'unable', // The binary log could not be written.
-  1593: 'unable', // The same.
-  1637: 'unable', // InnoDB has no free undo slot for one more transaction.
-  1689: 'unable', // A wait for a lock was ended for another statement.
-  1705: 'unable', // max_binlog_stmt_cache_size.
-  1712: 'unable', // A damaged index.
-  1812: 'unable', // A file of a table is not there.
-  1814: 'unable', // The same.
-  1878: 'unable', // A temporary file could not be written.
-  1969: 'unable', // MariaDB: max_statement_time. Seen.
-  3015: 'unable', // Out of memory.
-  3019: 'unable', // InnoDB has no room for undo.
-  3024: 'unable', // MySQL: max_execution_time. Seen.
-  3170: 'unable', // MySQL: a limit of memory.
-  3186: 'unable', // MySQL: parser_max_mem_size.
-  3231: 'unable', // Group Replication: the transaction is larger than its limit.
-  3510: 'unable', // A file of a table is not there.
-  3675: 'unable', // Disk full.
-  3781: 'unable', // Group Replication: this member has no majority.
-  3782: 'unable', // The same.
-  3797: 'unable', // Group Replication: 3797 to 3799: this member cannot catch up with the others.
-  3798: 'unable',
-  3799: 'unable',
-  3985: 'unable', // Out of memory for locks of tables.
-  3989: 'unable', // MySQL: the database is read only.
-  4139: 'unable', // MariaDB: an index is full.
-  4145: 'unable', // MariaDB: a backup keeps statements waiting.
+  // The disk, a file or an index is full (seen: 1114), or could not be read or written.
+  [
+    'unable',
+    [1015, 1016, 1017, 1021, 1023, 1024, 1026, 1028, 1114, 1534, 1593, 1812, 1814, 1878, 3019, 3510, 3675, 4139],
+  ],
+  // A damaged table or index, or one that is read only; an error of the storage engine, where 28 is a full disk.
+  ['unable', [1030, 1032, 1033, 1034, 1036, 1194, 1195, 1296, 1712]],
+  // Out of memory, or beyond a limit of it.
+  ['unable', [1037, 1038, 1041, 1197, 1206, 1436, 1637, 1705, 3015, 3170, 3186, 3985]],
+  // The statement was stopped: killed, MySQL's 1105 when it claims, max_statement_time, max_execution_time (all seen), a lock.
+  ['unable', [1105, 1317, 1689, 1969, 3024]],
+  // Group Replication: the transaction is too large; this member has no majority, or cannot catch up with the others.
+  ['unable', [3231, 3781, 3782, 3797, 3798, 3799]],
+  // MySQL: the database is read only; MariaDB: a backup keeps statements waiting.
+  ['unable', [3989, 4145]],
 
-  1044: 'refused', // The account has no right to this database. Seen.
-  1045: 'refused', // A wrong password. Seen.
-  1049: 'refused', // No such database. Seen.
-  1130: 'refused', // The account may not connect from this host.
-  1142: 'refused', // The account has no right to this table. Seen.
-  1143: 'refused', // The account has no right to this column.
-  1153: 'refused', // max_allowed_packet. Seen.
-  1227: 'refused', // The account lacks a privilege. Seen.
-  1251: 'refused', // The server does not know the client's way to log in.
-  1370: 'refused', // The account has no right to this routine.
-  1419: 'refused', // log_bin_trust_function_creators: a trigger needs a right.
-  1598: 'refused', // binlog_format. Seen.
-  1665: 'refused', // binlog_format. Seen.
-  1698: 'refused', // A wrong password.
-  1785: 'refused', // enforce_gtid_consistency.
-  1820: 'refused', // The password has expired.
-  1862: 'refused', // The password has expired.
-  3098: 'refused', // Group Replication does not take such a transaction, for example at SERIALIZABLE.
-  3118: 'refused', // MySQL: the account is locked. Seen.
-  3159: 'refused', // require_secure_transport.
-  3164: 'refused', // A plugin of the server does not allow it.
-  3879: 'refused', // The account has no right to this database.
-  3955: 'refused', // MySQL: the account is locked after wrong passwords.
-  4150: 'refused', // MariaDB: the same.
-  4151: 'refused', // MariaDB: the account is locked. Seen.
+  // The account may not do this: seen 1044, 1142, 1227.
+  ['refused', [1044, 1142, 1143, 1227, 1370, 1419, 3164, 3879]],
+  // The account may not log in: a password, a host, a lock, a way to log in. Seen: 1045, 3118, 4151.
+  ['refused', [1045, 1130, 1251, 1698, 1820, 1862, 3118, 3159, 3955, 4150, 4151]],
+  // No such database; max_allowed_packet; binlog_format. Seen.
+  ['refused', [1049, 1153, 1598, 1665]],
+  // enforce_gtid_consistency; Group Replication does not take such a transaction, for example at SERIALIZABLE.
+  ['refused', [1785, 3098]],
 
-  1146: 'no-table',
-}
+  ['no-table', [1146]],
+]
+
+const NUMBERS: ReadonlyMap<number, NumberMeaning> = new Map(
+  BY_MEANING.flatMap(([meaning, numbers]) => numbers.map((number) => [number, meaning] as const)),
+)
 
 const BINARY_LOG =
   "The server's binlog_format is STATEMENT, which cannot log what READ COMMITTED writes: set it to ROW or MIXED"
@@ -183,14 +111,14 @@ const TLS_CODES = new Set(['HANDSHAKE_SSL_ERROR', 'HANDSHAKE_NO_SSL_SUPPORT'])
 
 /** Below 1000 are errors of files and memory. */
 function meaningOf(errno: number): NumberMeaning | undefined {
-  return NUMBERS[errno] ?? (errno > 0 && errno < 1000 ? 'unable' : undefined)
+  return NUMBERS.get(errno) ?? (errno > 0 && errno < 1000 ? 'unable' : undefined)
 }
 
 /** A sentence for an error that only a change of the server's settings can fix; undefined for any other. */
 export function mysqlRefusal(error: unknown): string | undefined {
   const { errno = 0, code, message } = driverError(error)
   if (code !== undefined && TLS_CODES.has(code)) return `No connection by the ssl-mode that was asked for: ${message}`
-  if (NUMBERS[errno] !== 'refused') return undefined
+  if (NUMBERS.get(errno) !== 'refused') return undefined
   return SENTENCES[errno] ?? `The database server refuses this: ${message}`
 }
 
@@ -223,7 +151,7 @@ const NOT_SENT = /when connection is in closed state/
 /** Whether a COMMIT, or a statement that commits by itself, may have taken effect although it failed with this error. */
 export function mysqlLeavesDoubt(error: unknown): boolean {
   const { errno = 0, message } = driverError(error)
-  const meaning = NUMBERS[errno]
+  const meaning = NUMBERS.get(errno)
   if (meaning === 'leaving') return true
   return meaning !== 'away' && !NOT_SENT.test(message ?? '') && mysqlFailure(error) === 'lost'
 }

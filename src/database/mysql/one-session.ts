@@ -18,13 +18,9 @@ interface SessionAnswer {
   zone: string
 }
 
-/** The advice about such a proxy. */
 export const OF_A_PROXY = 'a proxy may be sharing or resetting sessions: connect recentn to the server itself'
 
-/**
- * Throws `database_refused` if the statements of a connection reach several sessions, or one that does not keep the time zone that
- * it was set to.
- */
+/** Throws `database_refused` if a connection reaches several sessions, or one that does not keep its time zone. */
 export async function requireOneSession(query: AskServer, zone?: string): Promise<void> {
   const sessions: SessionAnswer[] = []
   for (const sql of AROUND) {

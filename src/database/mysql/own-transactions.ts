@@ -18,7 +18,6 @@ export function separateOn(connection: HeldConnection, setting: Setting): Statem
   return setting.engine.commitsAlone ? statements : asTransactions(statements, connection)
 }
 
-/** Reads stay as they are. */
 function asTransactions(statements: Statements, connection: HeldConnection): Statements {
   const together: Statements['together'] = async (list) => {
     if (list.length === 0) return []

@@ -15,7 +15,7 @@
 import type { PoolConnection, QueryError } from 'mysql2'
 import { QueryFailedError } from 'typeorm'
 import type { Done } from '../connection'
-import { failedEarlier } from '../pool/not-run'
+import { failedEarlier } from '../pool/cut-off'
 
 /** A packet of more than one statement has no more characters than this; the least max_allowed_packet is 1 MiB. */
 const PACKET_UNITS = 512 * 1024
@@ -59,7 +59,6 @@ export class Packets {
   #waiting: WaitingStatement[] = []
   #units = 0
   #failure: { error: unknown } | null = null
-  /** The columns of the last answer. */
   columns: unknown
 
   constructor(
@@ -167,7 +166,6 @@ export class Packets {
     }
   }
 
-  /** Sends the statements in one packet. */
   #transmit(statements: readonly WaitingStatement[], done: Done): void {
     const last = statements.length - 1
     const packet =

@@ -5,17 +5,16 @@
  * that of a database that is away, and moves a store with several hosts to no other one.
  */
 import { Socket } from 'node:net'
-import { clearTimeout, outside, setTimeout } from '../../shared/platform'
+import { endsWithin } from '../../shared/backoff'
+import { CLOCK, outside } from '../../shared/platform'
 import { safeMessage } from '../../shared/safe-text'
 import { driverError } from '../engine'
 import type { ServerHost } from './server-hosts'
 
 export type PasswordFunction = () => string | Promise<string>
 
-/** How long the function may take. */
 export const PASSWORD_MS = 5000
 
-/** The errors by which a server refuses a password. */
 const REFUSED = new Set([1045, 1698, 1862])
 
 export function isRefusedPassword(error: unknown): boolean {
@@ -28,12 +27,10 @@ class NoPassword extends Error {
 }
 
 async function asked(ask: PasswordFunction): Promise<string> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${PASSWORD_MS / 1000} s`)), PASSWORD_MS)
-  })
   try {
-    const given: unknown = await Promise.race([outside(async () => ask()), late])
+    const answer = outside(async () => ask())
+    if (!(await endsWithin(CLOCK, PASSWORD_MS, answer))) throw new Error(`no answer within ${PASSWORD_MS / 1000} s`)
+    const given: unknown = await answer
     if (typeof given !== 'string') throw new Error('its answer is not a text')
     return given
   } catch (error) {
@@ -41,20 +38,14 @@ async function asked(ask: PasswordFunction): Promise<string> {
       `the function of the password has failed: ${error instanceof Error ? safeMessage(error) : error}`,
       { cause: error },
     )
-  } finally {
-    clearTimeout(timer)
   }
 }
 
-/** The parts of mysql2's options of a connection that are used. */
 export interface LoginOptions extends ServerHost {
   password: string
 }
 
-/**
- * The `stream` of mysql2, which opens a connection by `connect` once it has its password. `connectMs`: how long the server may
- * take to greet it.
- */
+/** The `stream` of mysql2, which connects once it has its password. `connectMs`: how long the server may take to greet it. */
 export function streamWithPassword(
   ask: PasswordFunction,
   connectMs: number,

@@ -52,7 +52,6 @@ export function connectTo({ config: { host, port } }: { config: ServerHost }, so
 const owners = new WeakMap<object, ServerHosts>()
 const pools = new WeakMap<object, HostedPool>()
 
-/** Notes the pool of a connection of our own. */
 export function ofPool(connection: object, pool: unknown): void {
   pools.set(connection, pool as HostedPool)
 }
@@ -93,7 +92,6 @@ export class ServerHosts {
     return this.all[this.#at] as ServerHost
   }
 
-  /** Has new connections go to this host. */
   use(host: ServerHost): void {
     if (this.current === host) return
     closeIdle(this.#pool)
@@ -164,7 +162,6 @@ interface NodeSetting {
   Value: string
 }
 
-/** Null for a host that takes writes. */
 function unfitBecause(settings: readonly NodeSetting[], members: readonly GroupMember[]): string | null {
   const values = new Map(settings.map(({ Variable_name: name, Value: value }) => [name, value]))
   const readOnly = ['read_only', 'super_read_only', 'innodb_read_only'].find(

@@ -13,7 +13,6 @@ import { driverError, type Row } from '../engine'
 
 interface SessionVariable {
   name: string
-  /** SQL of the value. */
   value: string
   isLeast?: true
 }
@@ -30,7 +29,6 @@ const RELIED_ON: readonly SessionVariable[] = [
   { name: 'div_precision_increment', value: '4', isLeast: true }, // less: times are rounded to seconds
 ]
 
-/** The longest wait for a lock, in seconds. */
 const LOCK_SECONDS = 5
 /** MySQL looks once a second whether a wait for a lock has ended: the error of one must come before the limit of its statement. */
 const LOCK_LATE_SECONDS = 2
@@ -100,10 +98,7 @@ const READS_TOO_MUCH =
 /** Connections that passed the check, and the driver's charset then. */
 const right = new WeakMap<DriverConnection, number | undefined>()
 
-/**
- * Throws `database_refused`, which names what is wrong, unless the connection has the settings that our statements
- * rely on. Asks the server once for each connection.
- */
+/** Throws `database_refused`, which names what is wrong, unless the session is set as our statements need. Asks once. */
 export async function requireSettings(
   connection: Pick<Connection, 'rows'> & { driver: DriverConnection | null },
 ): Promise<void> {

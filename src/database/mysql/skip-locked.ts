@@ -4,8 +4,9 @@
  * the first write of a store: one connection locks a row, another one asks for it.
  */
 import type { DataSource } from 'typeorm'
+import { endsWithin } from '../../shared/backoff'
 import { RecentnError } from '../../shared/errors'
-import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import { CLOCK, performance } from '../../shared/platform'
 import { openingRunners } from '../attached/runner-connection'
 import type { HeldConnection, Opened } from '../connection'
 import { poolSizeOf } from '../pool/connection-use'
@@ -31,9 +32,9 @@ export async function skipsLocked(
       }),
   )
   try {
-    const both = await within(CONNECT_MS, Promise.all(opening))
-    if (both === 'late') return null
-    const [holder, other] = both as [HeldConnection, HeldConnection]
+    const both = Promise.all(opening)
+    if (!(await endsWithin(CLOCK, CONNECT_MS, both))) return null
+    const [holder, other] = (await both) as [HeldConnection, HeldConnection]
     return await passesOver(holder, other, schemaTable)
   } finally {
     // Connections that arrive later are returned to the pool then.
@@ -54,31 +55,19 @@ async function passesOver(holder: HeldConnection, other: HeldConnection, table: 
     // No row: another process has just locked it, and it was skipped.
     if ((await holder.rows(probe, [])).length === 0) return true
     answer = other.rows(probe, [])
-    const rows = await within(ANSWER_MS, answer)
     // A server that waits for the lock is slow, but returns no row twice.
-    return rows === 'late' || rows.length === 0
+    return !(await endsWithin(CLOCK, ANSWER_MS, answer)) || (await answer).length === 0
   } finally {
     await holder.rollBack()
     await answer?.catch(() => {})
   }
 }
 
-async function within<T>(ms: number, promise: Promise<T>): Promise<T | 'late'> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), ms)
-  })
-  promise.catch(() => {})
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
-}
-
-/** The version and name of the server, in its own words. */
 export async function serverName(source: DataSource): Promise<string> {
   const [row] = await source.query('SELECT VERSION() AS version, @@version_comment AS comment')
   return `${row.version} ${row.comment}`
 }
 
-/** The refusal of a server that reads locked rows. */
 export function refusedServer(name: string): RecentnError {
   return new RecentnError(
     'database_refused',
@@ -119,12 +108,17 @@ export class SkipLockedCheck {
     // An error here also fails the write that follows, which reports it; the next write checks again.
     const skips = await skipsLocked(this.source, this.schemaTable, this.#open).catch(() => undefined)
     if (skips === undefined) return
-    const name = skips === true ? '' : await within(CONNECT_MS, serverName(this.source)).catch(() => '')
+    const name = skips === true ? '' : await this.#name()
     if (skips === false || /tidb/i.test(name)) {
       this.#refusal = refusedServer(name)
       throw this.#refusal
     }
     this.#isGood = skips === true
     this.#againAt = performance.now() + AGAIN_MS
+  }
+
+  async #name(): Promise<string> {
+    const name = serverName(this.source).catch(() => '')
+    return (await endsWithin(CLOCK, CONNECT_MS, name)) ? name : ''
   }
 }

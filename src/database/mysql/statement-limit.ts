@@ -36,7 +36,6 @@ export interface LimitedPool {
   query(sql: string, done: (error: unknown, rows?: { command: string }[]) => void): void
 }
 
-/** The error of a statement that is over the limit. */
 export class OverLimit extends Error {
   readonly code = 'ETIMEDOUT'
 }
@@ -46,7 +45,6 @@ export function isOverLimit(error: unknown): boolean {
   return driverError(error) instanceof OverLimit
 }
 
-/** The bytes that the connections of one pool have received. */
 class Received {
   readonly onSilence: (() => void)[] = []
   readonly connections = new Set<LimitedConnection>()
@@ -69,7 +67,6 @@ class Received {
     return sum
   }
 
-  /** Closes all connections: the server is silent. */
   closeAll(error: Error): void {
     for (const connection of this.connections) if (!unlimited.has(connection)) closeWith(connection, error)
     for (const listener of this.onSilence) listener()

@@ -6,7 +6,7 @@ import { invalidInput, RecentnError } from '../../shared/errors'
 import { performance, setTimeout } from '../../shared/platform'
 import { behind } from '../attached/driver-view'
 import { seeTransactions } from '../inside'
-import { noteLockWait } from '../mysql/lock-wait'
+import { noteLockWait } from '../mysql/mysql-connection'
 import { mysqlFailure } from '../mysql/mysql-failures'
 import { requireOneSession } from '../mysql/one-session'
 import { OwnPool } from '../mysql/own-pool'
@@ -30,7 +30,6 @@ import { requireOwnWal } from '../sqlite/watched-file'
 import { tablesOf } from '../tables'
 import { mysqlDriver, sqliteDriver } from './drivers'
 
-/** How long the opening of a SQLite file waits for other processes. */
 const PATIENCE_MS = 30_000
 
 export interface ConnectOptions {
@@ -55,10 +54,7 @@ const CONNECT_ONE_OF_SEVERAL_MS = 2000
 /** TypeORM 0.3 warns of a driver without its name. TypeORM 1 has no such option. */
 const DRIVER_NAME = { connectorPackage: 'mysql2' } as const
 
-/**
- * The DataSource options of a URL. Throws `invalid_input` for a URL of an unknown database, and `database_refused` for
- * SQLite if its driver is not installed.
- */
+/** Throws `invalid_input` for a URL of an unknown database, and `database_refused` where SQLite's driver is not installed. */
 export function dataSourceOptions(given: ConnectOptions): SqliteOptions | MysqlOptions {
   const { url, password, poolSize = 10, tablePrefix } = given
   const fault = password === undefined ? null : passwordFault(url)

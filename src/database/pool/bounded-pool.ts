@@ -16,7 +16,7 @@ import { driverError, type Engine } from '../engine'
 import { forgetLimit, isOverLimit, whenSilent } from '../mysql/statement-limit'
 import { dropLost } from '../transaction-guard'
 import { connectionState, poolSizeOf } from './connection-use'
-import { NoConnection, noneFree } from './not-run'
+import { NoConnection, noneFree } from './cut-off'
 
 export const DEFAULT_CONNECTION_TIMEOUT_SECONDS = 10
 
@@ -40,10 +40,8 @@ type PoolRequest = WaitingCaller<HeldConnection>
 
 export interface BoundedPoolOptions {
   source: DataSource
-  /** Takes a connection of the pool. */
   open: (done: Opened) => void
   connectionTimeoutSeconds: number | undefined
-  /** The address of the database, without the password. */
   location: string
 }
 
@@ -51,7 +49,6 @@ export class BoundedPool {
   /** Requests whose callers have given up, longest queued first. */
   readonly #abandoned = new Set<PoolRequest>()
   readonly #waiting = new Set<WaitingTurn>()
-  /** How often work on the database has ended well. */
   answers = 0
   /** Callers that wait for their turn to write, longest first. */
   readonly #turns = new Set<WaitingCaller<void>>()
@@ -115,7 +112,6 @@ export class BoundedPool {
     return undefined
   }
 
-  /** How many callers wait for their turn to write. */
   get turns(): number {
     return this.#turns.size
   }
@@ -135,10 +131,7 @@ export class BoundedPool {
     }
   }
 
-  /**
-   * Resolves to what the caller is given; if that takes too long, rejects with the error of `late`. `ended` is called with it, with
-   * null where there is nothing.
-   */
+  /** Resolves to what the caller is given, or rejects with the error of `late`. `ended` gets it, or null where there is none. */
   #answered<Given>(
     request: WaitingCaller<Given>,
     deadline: number,

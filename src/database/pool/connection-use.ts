@@ -3,11 +3,9 @@ import type { EventEmitter } from 'node:events'
 import type { DataSource } from 'typeorm'
 
 export interface ConnectionUse {
-  /** The most connections that there may be. */
   max: number
   inUse: number
   idle: number
-  /** Callers that wait for a connection. */
   waiting: number
 }
 

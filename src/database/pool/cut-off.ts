@@ -1,13 +1,35 @@
-/** Commits that were cut off, whose outcome has to be found out. */
+/**
+ * Work that failed, and what is known of it: that it was not run, or that its commit was cut off and has to be looked up. Owns the
+ * set of the errors of statements that others were to follow.
+ */
 import { RecentnError } from '../../shared/errors'
 import { performance, setTimeout } from '../../shared/platform'
 import type { AfterCommit } from '../after-commit'
 import type { Engine } from '../engine'
-import { NoConnection } from './not-run'
+import { USE_WITHIN } from '../inside'
 
-/**
- * The commit failed, for example because the connection was lost. `result` is the transaction's if the commit arrived.
- */
+const earlier = new WeakSet<object>()
+
+/** Notes that a statement failed which others were to follow. Returns the error. */
+export function failedEarlier<Failure>(error: Failure): Failure {
+  if (typeof error === 'object' && error !== null) earlier.add(error)
+  return error
+}
+
+/** True if its statement was not run: one before it failed, or the connection was closed before. */
+export function hasFailedEarlier(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && earlier.has(error)
+}
+
+/** No connection became free in time; nothing was sent. */
+export class NoConnection extends RecentnError {}
+
+export function noneFree(what: string, timeoutMs: number): NoConnection {
+  const detail = `${what} within ${timeoutMs / 1000} s (connectionTimeoutSeconds). If your own transaction is open, the call may wait for it to end: ${USE_WITHIN}`
+  return new NoConnection('overloaded', detail, { retryAfterSeconds: 1 })
+}
+
+/** The commit failed, for example because the connection was lost. `result` is the transaction's if the commit arrived. */
 export class CutOff extends Error {
   constructor(
     override readonly cause: unknown,
@@ -20,9 +42,7 @@ export class CutOff extends Error {
   }
 }
 
-/** How it is found out whether a commit that was cut off has arrived. */
 export interface LostCommit {
-  /** When the call began. */
   startedAt: number
   ask: ((until: number) => Promise<boolean>) | undefined
 }
@@ -31,10 +51,7 @@ export function unknownOutcome(cause: unknown): RecentnError {
   return new RecentnError('outcome_unknown', undefined, { cause, retryAfterSeconds: 1 })
 }
 
-/**
- * Whether a COMMIT that failed with this error may have taken effect: the connection is lost, or the database could not
- * do all of it.
- */
+/** Whether a COMMIT that failed so may have taken effect: the connection is lost, or the database could not do all of it. */
 function leavesDoubt(engine: Engine, error: unknown): boolean {
   return engine.losesCommits && ['lost', 'unable'].includes(engine.failure(error))
 }
@@ -54,10 +71,7 @@ export function lookUntil(startedAt: number): number {
   return Math.max(startedAt + AWAY_MS, performance.now() + LEAST_LOOK_MS)
 }
 
-/**
- * Whether the commit has arrived, by a transaction that asks, and has no answer after `until`. Throws `outcome_unknown` if
- * the database stays away.
- */
+/** Whether the commit has arrived, by a transaction that asks until then. Throws `outcome_unknown` if the database stays away. */
 async function learn(
   cutOff: CutOff,
   engine: Engine,
@@ -79,10 +93,7 @@ async function learn(
   }
 }
 
-/**
- * The result of a write whose commit was cut off, if `ask` says that it has arrived. Otherwise throws what its caller gets,
- * or what lets it run again.
- */
+/** The result of a write whose commit was cut off, if `ask` says that it has arrived. Otherwise throws. */
 export async function settledCommit<T>(cutOff: CutOff, engine: Engine, { startedAt, ask }: LostCommit): Promise<T> {
   const { cause } = cutOff
   const hasArrived = cutOff.committed || (ask !== undefined && (await learn(cutOff, engine, startedAt, ask)))

@@ -32,7 +32,6 @@ export function schemaOf(options: { tablePrefix?: string | undefined } = {}): St
   return { entities: entities.map((entity) => renamed(entity, tablePrefix)), migrations: migrationsOf(tablePrefix) }
 }
 
-/** The entity with another table name. */
 function renamed(target: Entity, prefix: string): EntitySchema {
   const storage = getMetadataArgsStorage()
   const ofTarget = (one: { target: unknown }) => one.target === target

@@ -7,7 +7,7 @@
 import { clearTimeout, performance, setImmediate, setTimeout } from '../../shared/platform'
 import { DatabaseCounts } from '../database-counts'
 import { requireOutside } from '../inside'
-import { noneFree } from '../pool/not-run'
+import { noneFree } from '../pool/cut-off'
 
 /** How long callers may follow each other at the gate without a turn of the event loop. */
 const BREATHE_MS = 10
@@ -25,12 +25,10 @@ export class Gate {
   #breathedAt = Number.NEGATIVE_INFINITY
   /** True while the caller at its turn only waits for the lock of another connection: reads may pass it. */
   #isLockAwaited = false
-  /** Lets the reads in the queue pass. */
   readonly #passing = new Set<() => void>()
   /** Counts of everything that goes through the gate. */
   readonly counts = new DatabaseCounts()
 
-  /** The number of callers that hold the gate or wait for it. */
   get waiting(): number {
     return this.#waiting
   }
@@ -66,17 +64,13 @@ export class Gate {
     this.#isLockAwaited = false
   }
 
-  /**
-   * Lets timers and sockets have their turn. better-sqlite3 answers at once, so callers that send the next
-   * statement immediately would block the event loop for ever.
-   */
+  /** Lets timers and sockets have their turn: better-sqlite3 answers at once, so callers would block the event loop for ever. */
   async #breathe(): Promise<void> {
     if (performance.now() - this.#breathedAt < BREATHE_MS) return
     await new Promise(setImmediate)
     this.#breathedAt = performance.now()
   }
 
-  /** Waits for the turn, or until a read may pass. */
   async #turn(before: Promise<void>, leave: Leave, timeoutMs: number, mayPass: boolean): Promise<Leave> {
     let stop = (_: 'late' | 'passed') => {}
     const stopped = new Promise<'late' | 'passed'>((resolve) => {

@@ -47,7 +47,6 @@ export class SharedFile {
     }
   }
 
-  /** Runs a statement of the user's when the store has no transaction open. */
   async runForUser<T>(statement: () => Promise<T>): Promise<T> {
     await this.#storeHasEnded()
     this.#userStatements++

@@ -12,7 +12,7 @@ import { AfterCommit } from '../after-commit'
 import type { Done, Following, HeldConnection, LaterAnswer } from '../connection'
 import type { Row, StatementAnswer, StatementValues } from '../engine'
 import { DEFAULT_CONNECTION_TIMEOUT_SECONDS } from '../pool/bounded-pool'
-import { noneFree } from '../pool/not-run'
+import { noneFree } from '../pool/cut-off'
 import { BUSY, type Gate, type Leave, PASSED } from './gate'
 import { type PreparedResult, runPrepared } from './prepared'
 import type { SharedFile } from './shared-file'
@@ -25,7 +25,6 @@ const LOCK_PATIENCE_MS = 30_000
 const READS = /^\s*SELECT\b/i
 
 export interface GateOptions {
-  /** Set if the connection is a second one on a user's file. */
   sharedFile?: SharedFile | undefined
   watchedFile?: WatchedFile | undefined
   /** How long a caller waits for its turn, and for a user's transaction on the same connection. */
@@ -61,7 +60,6 @@ export class SqliteConnection implements HeldConnection {
     return (this.dataSource.driver as unknown as { databaseConnection: BetterSqlite3.Database }).databaseConnection
   }
 
-  /** TypeORM's, for statements in these turns. */
   get runner(): QueryRunner {
     this.#runner ??= this.newRunner(this)
     return this.#runner
@@ -197,19 +195,15 @@ export class SqliteConnection implements HeldConnection {
   }
 
   execute(sql: string, values: StatementValues | null): Promise<StatementAnswer> {
-    return this.#ask(sql, values)
-  }
-
-  #ask(sql: string, values: StatementValues | null): Promise<StatementAnswer> {
     return this.turn(sql, () => answerOf(this.#prepared(sql, values)))
   }
 
   run(sql: string, values: StatementValues | null): Promise<number> {
-    return this.#ask(sql, values).then(({ affected }) => affected)
+    return this.execute(sql, values).then(({ affected }) => affected)
   }
 
   later(sql: string, values: StatementValues | null): LaterAnswer | Promise<LaterAnswer> {
-    if (!this.isBegun) return this.#ask(sql, values).then((answer) => () => answer)
+    if (!this.isBegun) return this.execute(sql, values).then((answer) => () => answer)
     let outcome: [error: unknown, answer?: StatementAnswer] = [null]
     const prepared = () => answerOf(this.#prepared(sql, values))
     this.#pass(sql, prepared, (...given) => {
@@ -220,7 +214,7 @@ export class SqliteConnection implements HeldConnection {
   }
 
   async #endBy(sql: 'COMMIT' | 'ROLLBACK'): Promise<void> {
-    await this.#ask(sql, null)
+    await this.execute(sql, null)
     if (this.#runner) Object.assign(this.#runner, { isTransactionActive: false, transactionDepth: 0 })
   }
 

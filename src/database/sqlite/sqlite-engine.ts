@@ -20,10 +20,7 @@ const values: Engine['values'] = (rows) => ({
 
 /** Another connection or process has the lock. */
 const IS_CONFLICT = /^SQLITE_(BUSY|LOCKED|PROTOCOL)/
-/**
- * The disk is full or fails, the file cannot be opened, may not be written, is damaged or is none of SQLite's. After some
- * of them SQLite has rolled back by itself.
- */
+/** The disk, the file, or the rights to it. After some of these SQLite has rolled back by itself. */
 const IS_UNABLE = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM|AUTH|CORRUPT|NOTADB|NOMEM|INTERRUPT)/
 
 /** Rows of a block. More cost no less. */

@@ -64,7 +64,6 @@ function replaced(file: string): RecentnError {
 
 const statOf = (file: string): BigIntStats | undefined => statSync(file, { bigint: true, throwIfNoEntry: false })
 
-/** Beginnings of a WAL and of each page in it, in bytes. */
 const [WAL_HEADER, FRAME_HEADER] = [32, 24]
 const SETTLE_MS = 200
 

@@ -1,7 +1,6 @@
 /** The catalogue of MySQL and MariaDB: `information_schema`. */
 import type { Reader, Row } from '../engine'
-import { type Catalogue, type IndexPart, indexesOf, path } from './catalogue-parts'
-import type { TableKind } from './table-parts'
+import { type Catalogue, type IndexPart, indexesOf, path, type TableKind } from './table-parts'
 
 export async function mysqlCatalogue(reader: Reader, table: string, schema: string | undefined): Promise<Catalogue> {
   const where = `table_schema = ${schema === undefined ? 'DATABASE()' : '?'} AND table_name = ?`

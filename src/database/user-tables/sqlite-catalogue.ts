@@ -1,8 +1,7 @@
 /** The catalogue of SQLite: its pragmas, and what has to be found out otherwise. */
 import { RecentnError } from '../../shared/errors'
 import type { Reader } from '../engine'
-import { type Catalogue, indexesOf, path, type Quote } from './catalogue-parts'
-import type { TableIndex, TableKind } from './table-parts'
+import { type Catalogue, indexesOf, path, type Quote, type TableIndex, type TableKind } from './table-parts'
 
 const quotedName: Quote = (part) => `"${part.replaceAll('"', '""')}"`
 
@@ -23,11 +22,8 @@ export async function sqliteCatalogue(reader: Reader, table: string, schema: str
     `SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(${named}) WHERE hidden <> 1`,
     parameters,
   )
-  const collations = await sqliteCollations(
-    reader,
-    path(quotedName, schema, table),
-    columns.map(({ name }) => name as string),
-  )
+  const names = columns.map(({ name }) => name as string)
+  const collations = await sqliteCollations(reader, path(quotedName, schema, table), names)
   const { indexes, isKeyUnique } = await sqliteIndexes(reader, table, schema, collations)
   const keys = columns.filter(({ pk }) => Number(pk) > 0).sort((a, b) => Number(a.pk) - Number(b.pk))
   return {
@@ -119,9 +115,7 @@ async function mustBeAttached(reader: Reader, schema: string): Promise<void> {
   )
 }
 
-/**
- * How columns compare texts, by comparing some: no catalogue has their collations. By the names of the columns; `path` is SQL.
- */
+/** How columns compare texts, by comparing some: no catalogue has their collations. By the names of the columns; `path` is SQL. */
 async function sqliteCollations(reader: Reader, path: string, names: readonly string[]): Promise<Map<string, string>> {
   const collations = new Map<string, string>()
   for (let from = 0; from < names.length; from += AT_ONCE) {

@@ -72,7 +72,10 @@ export async function describeTable(
     escape: escaped,
     clearingTrigger: (trigger, column) => clearingTrigger(escaped, trigger, column),
     createIndex: (index, on) => `CREATE INDEX ${indexOn(escaped, index)} (${on.join(', ')})`,
-    rowOf: (raw, hidden = NONE) => (metadata ? entityOf(source, metadata, raw, hidden) : without(raw, hidden)),
+    rowOf: (raw, hidden = NONE) =>
+      metadata
+        ? entityOf(source, metadata, raw, hidden)
+        : Object.fromEntries(Object.entries(raw).filter(([column]) => !hidden.has(column))),
   }
 }
 
@@ -88,8 +91,4 @@ function entityOf(source: DataSource, metadata: EntityMetadata, raw: Row, hidden
     else column.setEntityValue(entity, source.driver.prepareHydratedValue(raw[column.databaseName], column))
   }
   return entity
-}
-
-function without(raw: Row, hidden: ReadonlySet<string>): Row {
-  return Object.fromEntries(Object.entries(raw).filter(([name]) => !hidden.has(name)))
 }

@@ -1,9 +1,10 @@
 /** The bodies of the routes of queues and their messages. */
 import { exactlyOne, Judged, list } from '../../fields/field'
 import * as fields from '../../fields/queues'
+import { HOLD_SECONDS } from '../../fields/rates'
 import { defaulted, flag, MAX_BATCH, NAME, text, VALUE } from '../../fields/rules'
 import type { JsonText } from '../../shared/json'
-import type { OnDelete } from '../../shared/queue-types'
+import type { OnDelete, QueueSettings } from '../../shared/queue-types'
 import { Checked, Component, NotNull, Nullable, Optional, object, Refused, Required } from './dto'
 
 const { VISIBILITY_SECONDS, MAX_RECEIVES, DELAY_SECONDS, SETTING } = fields
@@ -21,6 +22,8 @@ export class QueueSettingsDto extends Judged {
   @Nullable(SETTING.retentionSeconds) retentionSeconds?: number | null
   @Nullable(SETTING.groupConcurrency) groupConcurrency?: number | null
   @Nullable(SETTING.maxMessages) maxMessages?: number | null
+  @Nullable(SETTING.rateLimit) rateLimit?: QueueSettings['rateLimit']
+  @Nullable(SETTING.groupRateLimit) groupRateLimit?: QueueSettings['groupRateLimit']
   @Refused(fields.PAUSED) paused?: undefined
 }
 
@@ -145,6 +148,15 @@ export class PurgeDto extends DeadDto {
 
 @Component('Redrive')
 export class RedriveDto extends DeadDto {}
+
+@Component('Hold')
+export class HoldDto extends Judged {
+  @Optional(NAME, 'The message group; the whole queue when left out.') group?: string
+  @Required(HOLD_SECONDS) seconds!: number
+
+  @Optional(text(), 'The claim of a message that is given back, as if it had not been received.')
+  receiptHandle?: string
+}
 
 @Component('Promote')
 export class PromoteDto extends Judged {

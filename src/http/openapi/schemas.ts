@@ -84,6 +84,7 @@ const ofGroups = components(
 const ofQueues = components(
   ...[queueDto.QueueSettingsDto, queueDto.QueueChangesDto, queue.QUEUE, queue.QUEUE_STATUS, queueDto.NoFieldsDto],
   ...[queue.QUEUE_PAGE, queueDto.RedriveDto, queueDto.PromoteDto, queueDto.PurgeDto, queue.MOVED, queue.PROMOTED],
+  ...[queueDto.HoldDto, queue.HELD],
   queue.DEAD_ERRORS,
   queue.QUEUE_HISTORY,
   ...[queueDto.NewMessageDto, queueDto.MessagesDto],

@@ -1,8 +1,8 @@
 /** `/v1/queues/{queue}`: creating, changing, pausing and dropping a queue. */
 
-import { QUEUE } from '../../fields/answers-queues'
+import { HELD, QUEUE } from '../../fields/answers-queues'
 import { RecentnError } from '../../shared/errors'
-import { NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../dto/queues'
+import { HoldDto, NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../dto/queues'
 import { bodyOf } from '../input/read'
 import { type BodyReader, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import { named, type Subject } from '../subjects'
@@ -112,4 +112,20 @@ const resume = route({
   handle: async (store, { path: { queue }, within }) => QUEUE.json(await store.queues.resume(queue), within),
 })
 
-export const queueSettingsRoutes: readonly Route[] = [put, drop, update, pause, resume]
+const hold = route({
+  ...onSettings,
+  scope: 'queue',
+  method: 'post',
+  path: `${onQueue.path}/hold`,
+  body: bodyOf(HoldDto, { group: 'tenant-3', seconds: 30 }),
+  id: 'holdQueue',
+  summary: 'Hold a queue, or one of its message groups, for some time',
+  description:
+    'No message of it is handed out for `seconds`; messages that were received before stay with their receivers. Another ' +
+    'hold of the same replaces this one, and 0 ends it.',
+  outcomes: { 200: { description: 'Until when it is held.', shape: HELD } },
+  refusals: ['queue_not_found'],
+  handle: async (store, { path: { queue }, body }) => HELD.json(await store.queues.hold(queue, body)),
+})
+
+export const queueSettingsRoutes: readonly Route[] = [put, drop, update, pause, resume, hold]

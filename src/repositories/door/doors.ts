@@ -22,7 +22,6 @@ export interface Door<Request = unknown> {
   index: 'sendsWaiting' | 'appendsWaiting'
   /** The column of the queue or the group: the rows of one are moved in their order. */
   key: 'queue' | 'group_key'
-  /** Columns whose texts may be long. */
   texts: readonly string[]
   /** The columns that a row is read by, besides its id and its key. */
   columns(engine: Engine): string

@@ -9,7 +9,7 @@
  *
  * Order of the locks: the table's, its rows, then those of a send or an append.
  */
-import { placeholders, type Row, type Tx } from '../../database/engine'
+import { placeholders, type Reader, type Row, type Tx } from '../../database/engine'
 import { MAX_ERROR_CHARACTERS } from '../../fields/queues'
 import { RecentnError } from '../../shared/errors'
 import { chunksOf } from '../chunks'
@@ -83,11 +83,8 @@ export async function moveRows(tx: Tx, door: Door, seen: readonly SeenRow[], tri
     }
   }
   await remove(tx, door, moved)
-  await mark(
-    tx,
-    door,
-    marks.filter((one) => isNew(rows.get(one.id) as Row, one)),
-  )
+  const changed = marks.filter((one) => isNew(rows.get(one.id) as Row, one))
+  await mark(tx, door, changed)
   // On a Galera node this change is the lock: two nodes cannot both commit it.
   await setSequence(tx, 'door', door.table, { value: value + BigInt(moved.length) })
   return { count: moved.length, waiting }
@@ -144,4 +141,36 @@ const isNew = (row: Row, { stuck, error }: Mark): boolean => Number(row.stuck) !
 function reasonOf(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error)
   return Array.from(said.toWellFormed()).slice(0, MAX_ERROR_CHARACTERS).join('')
+}
+
+interface DoorCounts {
+  waiting: number
+  /** Rows that stay until they are changed, or their queue is made. */
+  stuck: number
+}
+
+export interface DoorTotals {
+  sends: DoorCounts
+  appends: DoorCounts
+}
+
+/** How many rows are in the tables, counted along their indexes. */
+export async function doorTotals(reader: Reader): Promise<DoorTotals> {
+  return {
+    sends: await countRows(reader, 'sends', 'sendsWaiting'),
+    appends: await countRows(reader, 'appends', 'appendsWaiting'),
+  }
+}
+
+async function countRows(
+  { engine, tables, rows }: Reader,
+  table: Door['table'],
+  index: Door['index'],
+): Promise<DoorCounts> {
+  const [row] = await rows(
+    `SELECT COUNT(*) AS counted, COALESCE(SUM(CASE WHEN stuck = ${STUCK.not} THEN 1 ELSE 0 END), 0) AS waiting ` +
+      `FROM ${tables[table]}${engine.useIndex(tables.index[index])}`,
+  )
+  const waiting = Number(row?.waiting)
+  return { waiting, stuck: Number(row?.counted) - waiting }
 }

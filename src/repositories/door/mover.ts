@@ -34,7 +34,6 @@ export function doorMovers(session: Session, queues: QueueMemory, groups: GroupM
 export class DoorMover {
   /** The round continues behind this queue or group; null where it begins. */
   #after: string | null = null
-  /** Rows that this round has moved. */
   #moved = 0
   /** Whose rows had to wait in this round, and in the one before. */
   #waiting = new Set<unknown>()
@@ -94,7 +93,6 @@ export class DoorMover {
     return moved
   }
 
-  /** Whether another round should follow at once. */
   #endRound(): boolean {
     const isMore = this.#moved > 0 && !this.#isBusy
     if (this.#isBusy || this.#waiting.size > 0) this.#restsUntil = performance.now() + WAITING_MS

@@ -36,7 +36,6 @@ const changesSql = (reader: Pick<Reader, 'engine' | 'tables'>, limit: number, on
 /** Rows of the first statement when the values of a page must not be too large together. */
 const FIRST_ROWS = 101
 
-/** One page. Throws `cursor_expired`. */
 export async function readChanges(
   reader: Reader,
   request: ChangesRequest,

@@ -73,7 +73,6 @@ function sureEntry(entry: NewEntry): EntryText | null {
   return text === null ? null : { key: entry.key, text }
 }
 
-/** Which entries: by key, or by prefix. */
 export function checkedSelection(
   feed: unknown,
   selection: RepublishSelection,

@@ -16,22 +16,19 @@ import { invalidInput, RecentnError } from '../../shared/errors'
 import type { Entry, ValueOptions } from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
 import { jsonFault } from '../../shared/json-faults'
-import { chunksOf } from '../chunks'
+import { chunksOf, MAX_KEYS } from '../chunks'
 import type { FollowOptions } from './follow-types'
-import { MAX_KEYS } from './heads'
 import type { FeedRows } from './publish'
 import { type RawChange, readEntry } from './rows'
 
 export interface FollowedTable {
   feed: string
   source: FeedRows
-  /** SQL: the column of the key. */
   key: string
   /** SQL that reads it in a form no driver rounds. */
   keyText(engine: Engine): string
   /** Those of the keys that can be compared with the column: a text that is not a number would count as 0. */
   comparable(keys: readonly string[]): string[]
-  /** SQL: the columns that are read. */
   columns: string
   textOf(row: Row): string
 }

@@ -12,11 +12,7 @@ import { nameRange } from '../name-range'
 import type { PollQuestion } from '../poll-query'
 import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequences'
 
-/** The kind of a feed's sequence. */
 export const FEED = 'feed'
-
-/** Keys or names of one list in a statement: a longer one may turn into a scan. */
-export const MAX_KEYS = 250
 
 /** A feed whose row the transaction holds, and the time after it got the lock. */
 export interface HeldFeed {
@@ -35,7 +31,6 @@ export function holdFeedSql(tx: Tx, feed: string, lock = tx.engine.forShare): St
   return { sql: `SELECT ${columns} FROM ${tx.tables.feeds} WHERE feed = ?${lock}`, parameters: [feed] }
 }
 
-/** The feed in the answer of `holdFeedSql`. */
 export function heldFeed([row]: readonly Row[]): HeldFeed | null {
   if (!row) return null
   const followedTable = row.followed_table as string | null

@@ -28,29 +28,19 @@ export class FeedMemory {
   readonly followed = new Map<string, FollowedTable>()
   /** Called with the feeds that a committed transaction has written to. */
   onWritten: ((feeds: Iterable<string>) => void) | null = null
-  /** A store's counts of what it commits. */
   counts: { entriesWritten: number } | null = null
   readonly #counts = new Map<bigint, CachedCount<EntryCounts>>()
-  /** The ids of feeds with their own entries, as they were last seen. */
-  readonly #ids = new Map<string, bigint>()
+  /** The ids of feeds with their own entries, as they were last seen: another feed may have the name now. */
+  readonly ids = new Map<string, bigint>()
 
   /** The table whose rows are the feed's entries; null for a feed with its own entries. */
   tableOf(feed: string): FollowedTable | null {
     return this.followed.get(feed) ?? null
   }
 
-  /** The feed's id as it was last seen: another feed may have its name now. */
-  idOf(feed: string): bigint | undefined {
-    return this.#ids.get(feed)
-  }
-
   learnId(feed: string, id: bigint): void {
-    if (this.#ids.size >= MAX_IDS) this.#ids.clear()
-    this.#ids.set(feed, id)
-  }
-
-  forgetId(feed: string): void {
-    this.#ids.delete(feed)
+    if (this.ids.size >= MAX_IDS) this.ids.clear()
+    this.ids.set(feed, id)
   }
 
   /**

@@ -17,9 +17,7 @@ export interface FeedRows {
   isOwn: boolean
   /** SQL. */
   table: string
-  /** SQL: the columns of the primary key. */
   keys: readonly string[]
-  /** SQL: the column of the sync id. */
   sync: string
   /** SQL: what that column has in a row without a number. */
   none: string
@@ -54,24 +52,18 @@ export function ownRows({ tables }: Pick<Reader, 'tables'>, { id, feed }: Record
   }
 }
 
-/** Rows of one transaction. */
 const BATCH = 1000
 
 export interface Published {
   count: number
   /** There is more, or another publisher holds the sequence. */
   more: boolean
-  /**
-   * Where to continue: numbered rows stay in the index until the server has purged them, and reading them again is expensive.
-   * Null: from the beginning.
-   */
+  /** Where to continue: numbered rows are in the index until they are purged, and expensive to read. Null: at the beginning. */
   place: Parameter
 }
 
 export interface PublishOptions {
-  /** Maximum number of transactions. */
   batches: number
-  /** Where the last call ended. */
   place?: Parameter
   /** Do nothing while another transaction holds the sequence, to publish or to drop the feed. */
   skip?: boolean

@@ -15,11 +15,11 @@ import {
   type Tx,
 } from '../../database/engine'
 import type { IfVersion } from '../../shared/feed-types'
-import { chunksOf, groupedBy } from '../chunks'
+import { chunksOf, groupedBy, MAX_KEYS } from '../chunks'
 import { heldElsewhere, skippingShared } from '../held'
 import { type BatchRun, committing } from '../runners'
 import { leaveMark } from '../writers'
-import { type HeldFeed, heldFeed, holdFeedSql, holdOrBegin, MAX_KEYS, requireOwnEntries } from './heads'
+import { heldFeed, holdFeedSql, holdOrBegin, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
 import { holdVersions } from './versions'
 import { type EntryWrite, inOrder, writeRowsSql, writeSql } from './write'
@@ -60,7 +60,6 @@ export const PUTS = committing<FeedMemory, PutRequest, PutDone>({
   heldLocks: heldEntries,
 })
 
-/** In the order given. */
 async function putEntries(
   tx: Tx,
   memory: FeedMemory,
@@ -122,7 +121,7 @@ async function putAsKnown(
   ids: Map<string, bigint>,
 ): Promise<PutDone[] | null> {
   for (const feed of feeds) {
-    const id = memory.idOf(feed)
+    const id = memory.ids.get(feed)
     if (id === undefined) return null
     ids.set(feed, id)
   }
@@ -138,8 +137,8 @@ async function putAsKnown(
   const answers = await tx.together(statements)
   for (const [index, feed] of feeds.entries()) {
     const held = heldFeed(answers[index]?.rows ?? [])
-    if (isAsKnown(held, ids.get(feed))) continue
-    for (const one of feeds) memory.forgetId(one)
+    if (held !== null && held.id === ids.get(feed) && held.followedTable === null) continue
+    for (const one of feeds) memory.ids.delete(one)
     throw new Error(`The feed ${JSON.stringify(feed)} is not what it was`)
   }
   const written = answers.slice(feeds.length + 1).flatMap(({ rows }) => rows)
@@ -147,11 +146,6 @@ async function putAsKnown(
   return doneAt(Number(written[0]?.updated_at_ms))
 }
 
-function isAsKnown(held: HeldFeed | null, id: bigint | undefined): boolean {
-  return held !== null && held.id === id && held.followedTable === null
-}
-
-/** The INSERT of entries at the time that the packet has taken. */
 function writeNowSql(tx: Tx, writes: readonly EntryWrite[]): Statement {
   const parameters: Parameter[] = []
   const list = (values: Parameter[]) => {
@@ -192,7 +186,6 @@ function countRows(
   })
 }
 
-/** SQL: what is read of the entries that were written. */
 function versionColumns({ engine }: Pick<Tx, 'engine'>): string {
   return `${engine.bigint('feed_id')} AS feed_id, entry_key, version, updated_at_ms`
 }

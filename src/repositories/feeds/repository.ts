@@ -4,7 +4,7 @@
  */
 import type { DataSource, EntityManager } from 'typeorm'
 import { sessionOf } from '../../database/attached/attach'
-import type { Session } from '../../database/engine'
+import type { Reader, Session } from '../../database/engine'
 import { CHANGES, ENTRY } from '../../fields/answers-feeds'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { invalidInput } from '../../shared/errors'
@@ -12,9 +12,9 @@ import type * as Feed from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
 import type { ListOptions } from '../../shared/types'
 import { alone, noWaits, type Runner, type Waits } from '../runners'
-import { type ChangesRequest, type ReadChanges, readChanges } from './changes'
+import { readChanges } from './changes'
 import * as check from './check'
-import { type Cursor, cursorOf, dropCursor, moveCursor, readCursor, storedCursor } from './cursors'
+import { cursorOf, dropCursor, moveCursor, readCursor, storedCursor } from './cursors'
 import { followedEntry } from './followed'
 import { dropFeed, type FeedHead, listHeads, readHead } from './heads'
 import { FeedMemory } from './memory'
@@ -126,15 +126,20 @@ export class FeedRepository implements Feed.Feeds {
 
   async changes<Value = unknown>(feed: string, options: Feed.ChangesOptions = {}): Promise<Feed.Changes<Value>> {
     const request = check.checkedChanges(feed, options)
-    const { after, consumer, waitSeconds = 0, signal } = options
+    const { after = 0n, consumer, waitSeconds = 0, signal } = options
     // A read that does not wait is none of the readers, which are bounded.
     const waits = waitSeconds === 0 ? noWaits : this.#waits
     const reader = waits.enter(feed, { waitMs: waitSeconds * 1000, signal })
     try {
-      const cursor = await this.#cursorOf(feed, { after, consumer })
+      const cursor =
+        consumer === undefined
+          ? cursorOf(after)
+          : await this.#session.read((snapshot) => readCursor(snapshot, feed, consumer))
       for (let known = -1n; ; ) {
         reader.look()
-        const { value, ...changes } = await this.#readChanges(request, cursor)
+        const followed = this.#memory.tableOf(feed)
+        const read = (snapshot: Reader) => readChanges(snapshot, request, cursor, followed)
+        const { value, ...changes } = await this.#session.read(read)
         const isAnswer = waitSeconds === 0 || changes.changes.length > 0 || changes.hasMore
         if (isAnswer) return CHANGES.of(changes) as Feed.Changes<Value>
         // A publication between the reads of rows and value is looked for before the wait begins.
@@ -144,16 +149,6 @@ export class FeedRepository implements Feed.Feeds {
     } finally {
       reader.leave()
     }
-  }
-
-  async #cursorOf(feed: string, { after = 0n, consumer }: Feed.ChangesOptions): Promise<Cursor> {
-    if (consumer === undefined) return cursorOf(after)
-    return this.#session.read((reader) => readCursor(reader, feed, consumer))
-  }
-
-  #readChanges(request: ChangesRequest, cursor: Cursor): Promise<ReadChanges> {
-    const followed = this.#memory.tableOf(request.feed)
-    return this.#session.read((reader) => readChanges(reader, request, cursor, followed))
   }
 
   async cursor(feed: string, consumer: string): Promise<Feed.Consumer> {
@@ -217,7 +212,6 @@ export class FeedRepository implements Feed.Feeds {
     })
   }
 
-  /** Throws `invalid_input` for a feed whose entries are the rows of another table. */
   #requireOwn(feed: string): void {
     if (!this.#memory.followed.has(feed)) return
     throw invalidInput([{ parameter: 'feed', detail: 'has the rows of a table as its entries' }])

@@ -67,11 +67,9 @@ interface BatchStart {
 
 interface ClearedBatch {
   count: number
-  /** The last key; null when there are no more. */
   next: Parameter
 }
 
-/** The next batch of the feed's own entries. */
 async function clearEntriesAfter(
   tx: Tx,
   held: HeldFeed,

@@ -10,7 +10,6 @@ export function syncIdOf(row: Row): bigint | null {
   return syncId === 0n ? null : syncId
 }
 
-/** SQL: an entry in table `e`. */
 export function entryColumns({ bigint }: Engine): string {
   return `e.entry_key AS entry_key, ${bigint('e.sync_id')} AS sync_id, e.version AS version, e.deleted AS deleted, e.updated_at_ms AS updated_at_ms, e.value AS value`
 }
@@ -42,12 +41,10 @@ export async function readEntry(
   return row ? entryOf(row, options) : null
 }
 
-/** SQL: a change in table `e`. */
 export function changeColumns({ bigint }: Engine): string {
   return `${bigint('e.sync_id')} AS sync_id, e.entry_key AS entry_key, e.version AS version, e.deleted AS deleted, e.value AS value`
 }
 
-/** A change whose value is still text. */
 export interface RawChange extends ChangeBase {
   deleted: boolean
   text: string | null

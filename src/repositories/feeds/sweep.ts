@@ -18,7 +18,6 @@ const BATCH = 250
 
 const ROUND = 20
 
-/** Whether there is something to remove. */
 export const anyOld = (tombstoneMs: number) =>
   whether(({ tables, now }) => [
     `SELECT 1 FROM ${tables.feedDrops}`,
@@ -80,7 +79,6 @@ async function removeEntries(tx: Tx, feedId: bigint, keys: readonly string[]): P
 /** A row of recentn_feed_tombstones: when a tombstone was written. */
 interface TombstoneNote {
   feedId: bigint
-  /** Null when it was dropped. */
   feed: string | null
   key: string
   deletedAtMs: number
@@ -115,10 +113,7 @@ async function sweepTombstones(session: Session, tombstoneMs: number): Promise<{
   return { removed, more: rows.length === BATCH && settled > 0 }
 }
 
-/**
- * Removes the due tombstones of one feed; resolves to how many notes were settled, and how many tombstones removed. A row
- * that a writer holds, or that no publisher has numbered, is left for later.
- */
+/** Removes the due tombstones of one feed. A row that a writer holds, or that has no number yet, is left for later. */
 async function removeDue(tx: Tx, notes: readonly TombstoneNote[]): Promise<{ settled: number; removed: number }> {
   const { feedId, feed, cutoffMs } = notes[0] as TombstoneNote
   const sequence = feed === null ? null : await readSequence(tx, FEED, feed, tx.engine.forUpdate)
@@ -128,11 +123,8 @@ async function removeDue(tx: Tx, notes: readonly TombstoneNote[]): Promise<{ set
   const isSettled = (key: string) => !all.has(key) || held.get(key)?.deleted === 0 || held.get(key)?.syncId != null
   const numbered = [...held.values()].filter(({ deleted, syncId }) => deleted && syncId)
   const expired = numbered.filter(({ keptSinceMs }) => keptSinceMs <= cutoffMs)
-  await removeEntries(
-    tx,
-    feedId,
-    expired.map(({ key }) => key),
-  )
+  const removed = expired.map(({ key }) => key)
+  await removeEntries(tx, feedId, removed)
   const greatest = expired.reduce((most, { syncId }) => ((syncId ?? 0n) > most ? (syncId ?? 0n) : most), 0n)
   if (sequence && feed !== null && greatest > sequence.horizon) {
     await setSequence(tx, FEED, feed, { value: sequence.value, horizon: greatest })
@@ -148,7 +140,7 @@ async function removeDue(tx: Tx, notes: readonly TombstoneNote[]): Promise<{ set
   for (const { key, keptSinceMs } of numbered) {
     if (keptSinceMs > cutoffMs) await noteTombstones(tx, feedId, [key], keptSinceMs)
   }
-  return { settled: settled.length, removed: expired.length }
+  return { settled: settled.length, removed: removed.length }
 }
 
 interface NotedEntry {

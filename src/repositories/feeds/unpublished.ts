@@ -1,11 +1,9 @@
 /** Which feeds and tables have rows without a number. */
 import { placeholders, type Reader } from '../../database/engine'
-import { chunksOf } from '../chunks'
+import { chunksOf, MAX_KEYS } from '../chunks'
 import { type DueSubject, REMINDED, type Reminders, type Subjects } from '../reminders'
-import { MAX_KEYS } from './heads'
 import { type FeedRows, ownRows } from './publish'
 
-/** SQL: whether entries of the feed's own have no number. */
 const isUnpublishedSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, feedId: string) =>
   `EXISTS (SELECT 1 FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = ${feedId} AND e.sync_id = 0)`
 
@@ -26,10 +24,8 @@ export async function remindedRows(reader: Reader, reminders: Reminders): Promis
   const rows = new Map<bigint, FeedRows>()
   for (const chunk of chunksOf(subjects, MAX_KEYS)) {
     const where = `f.id IN (${placeholders(chunk.length)}) AND ${isUnpublishedSql(reader, 'f.id')}`
-    const found = await reader.rows(
-      feedsSql(reader, where),
-      chunk.map(({ id }) => id),
-    )
+    const ids = chunk.map(({ id }) => id)
+    const found = await reader.rows(feedsSql(reader, where), ids)
     for (const row of found) rows.set(BigInt(row.id as string), ownRows(reader, row))
   }
   return { feeds: subjects.map((one) => ({ ...one, rows: rows.get(one.id) ?? null })), more }
@@ -37,7 +33,6 @@ export async function remindedRows(reader: Reader, reminders: Reminders): Promis
 
 export interface RemindedFeeds {
   feeds: (DueSubject & { rows: FeedRows | null })[]
-  /** There are more reminders. */
   more: boolean
 }
 
@@ -58,7 +53,6 @@ export async function unpublishedRows(reader: Reader, feeds: ReadonlySet<string>
   return pending
 }
 
-/** Whether some of the rows have no number. */
 export async function hasUnpublished(
   reader: Reader,
   { table, sync, none, where, parameters, index }: FeedRows,

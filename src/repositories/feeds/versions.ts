@@ -9,8 +9,7 @@
 import { compareNames, type Parameter, placeholders, type Tx } from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
 import type { IfVersion } from '../../shared/feed-types'
-import { chunksOf } from '../chunks'
-import { MAX_KEYS } from './heads'
+import { chunksOf, MAX_KEYS } from '../chunks'
 
 type VersionCondition = { key: string } & IfVersion
 
@@ -25,11 +24,8 @@ export async function holdVersions(
   if (named.length === 0) return
   const absent = named.flatMap(({ key, ifVersion }) => (ifVersion === 0 ? [key] : [])).sort(compareNames)
   await claimKeys(tx, feedId, absent, nowMs)
-  const found = await lockedVersions(
-    tx,
-    feedId,
-    named.map(({ key }) => key),
-  )
+  const keys = named.map(({ key }) => key)
+  const found = await lockedVersions(tx, feedId, keys)
   const differ = rows.flatMap(({ key, ifVersion }, at) => {
     const detail = ifVersion === undefined ? null : difference(ifVersion, found.get(key))
     return detail === null ? [] : [{ key, detail, pointer: `/${at}/ifVersion` }]

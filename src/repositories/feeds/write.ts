@@ -7,13 +7,12 @@
  */
 import { compareNames, type Insert, type Tx } from '../../database/engine'
 import type { IfVersion, WrittenEntry } from '../../shared/feed-types'
-import { chunksBySize, chunksOf } from '../chunks'
-import { holdFeed, MAX_KEYS, requireOwnEntries } from './heads'
+import { chunksBySize, chunksOf, MAX_KEYS } from '../chunks'
+import { holdFeed, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
 import { readEntry } from './rows'
 import { holdVersion } from './versions'
 
-/** A write of a transaction to a key. */
 export interface EntryWrite {
   feedId: bigint
   key: string
@@ -64,7 +63,6 @@ export async function leaveTombstones(tx: Tx, feed: string, keys: readonly strin
   return id
 }
 
-/** Notes when tombstones were written, for the sweeper. */
 export async function noteTombstones(tx: Tx, feedId: bigint, keys: readonly string[], nowMs: number): Promise<void> {
   const columns = ['deleted_at_ms', 'feed_id', 'entry_key']
   for (const chunk of chunksOf(keys, MAX_KEYS)) {

@@ -12,7 +12,6 @@ import { checkedPage } from '../../fields/rules'
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey, Scope } from '../../shared/key-types'
 import type { Page } from '../../shared/types'
 
-/** A use is written no more often than this. */
 export const USE_MS = 60_000
 
 /** A key with what its secret is compared with. */

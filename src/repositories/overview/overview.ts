@@ -2,8 +2,8 @@
 import type { Reader } from '../../database/engine'
 import { OVERVIEW, TROUBLE, TROUBLES } from '../../fields/answers-overview'
 import type { Overview, Trouble } from '../../shared/overview-types'
+import { FEED } from '../feeds/heads'
 import type { KnownTotals } from '../queues/known-totals'
-import { feedTroubles } from './feed-troubles'
 import { type FoundTrouble, queueTroubles, scheduleTroubles } from './queue-troubles'
 
 const MAX_TROUBLES = 500
@@ -31,8 +31,53 @@ function troubleOf({ sinceMs, ...found }: FoundTrouble): Trouble {
 const rankOf = ({ kind }: Trouble) => TROUBLES.indexOf(kind)
 const byWorst = (a: Trouble, b: Trouble) => rankOf(a) - rankOf(b) || b.count - a.count || (a.name < b.name ? -1 : 1)
 
-/** The part of it that a caller sees. */
 export function overviewOf({ troubles, lookedAt }: Awaited<ReturnType<typeof readTroubles>>, prefix: string): Overview {
   const seen = prefix === '' ? troubles : troubles.filter(({ name }) => name.startsWith(prefix))
   return OVERVIEW.of({ troubles: seen.slice(0, MAX_TROUBLES), total: seen.length, lookedAt })
+}
+
+/** A publisher runs several times a second. */
+const UNPUBLISHED_MS = 60_000
+const BEHIND_MS = 300_000
+/** Sync ids. */
+const FAR_BEHIND = 10_000
+
+async function feedTroubles(reader: Reader, nowMs: number): Promise<FoundTrouble[]> {
+  return [...(await unpublished(reader, nowMs)), ...(await consumersBehind(reader, nowMs))]
+}
+
+async function unpublished({ engine, tables, rows }: Reader, nowMs: number): Promise<FoundTrouble[]> {
+  // Asks the index for each feed, and counts only what waits.
+  const ofFeed = `FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0`
+  const found = await rows(
+    'SELECT waiting.feed AS feed, waiting.since_ms AS since_ms, waiting.entries AS entries FROM (' +
+      `SELECT f.feed AS feed, (SELECT MIN(e.unpublished_since_ms) ${ofFeed}) AS since_ms, (SELECT COUNT(*) ${ofFeed}) AS entries ` +
+      `FROM ${tables.feeds} f) waiting WHERE waiting.since_ms <= ?`,
+    [nowMs - UNPUBLISHED_MS],
+  )
+  return found.map((row) => ({
+    kind: 'unpublished',
+    name: row.feed as string,
+    count: Number(row.entries),
+    sinceMs: Number(row.since_ms),
+  }))
+}
+
+/** The rows of a followed table do not say since when they can be read: what counts is when the consumer last moved. */
+async function consumersBehind({ engine, tables, rows }: Reader, nowMs: number): Promise<FoundTrouble[]> {
+  const unread = `FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = c.feed_id AND e.sync_id > c.cursor_id`
+  const found = await rows(
+    'SELECT f.feed AS feed, c.consumer AS consumer, s.value - c.cursor_id AS behind, c.updated_at_ms AS moved_ms, ' +
+      `(SELECT e.unpublished_since_ms ${unread} ORDER BY e.sync_id LIMIT 1) AS unread_ms FROM ${tables.feedConsumers} c ` +
+      `JOIN ${tables.feeds} f ON f.id = c.feed_id JOIN ${tables.sequences} s ON s.kind = '${FEED}' AND s.sequence_name = f.feed ` +
+      'WHERE s.value > c.cursor_id',
+  )
+  return found.flatMap((row) => {
+    const sinceMs = Number(row.unread_ms ?? row.moved_ms)
+    const count = Number(row.behind)
+    if (nowMs - sinceMs < BEHIND_MS && count < FAR_BEHIND) return []
+    return [
+      { kind: 'behind', name: row.feed as string, count, sinceMs, consumer: row.consumer as string },
+    ] as FoundTrouble[]
+  })
 }

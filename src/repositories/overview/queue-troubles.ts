@@ -65,12 +65,7 @@ async function readQueues({ engine, tables, rows }: Reader): Promise<Map<bigint,
   const found = await rows(
     `SELECT ${engine.bigint('id')} AS id, queue, paused, ${engine.bigint('dead_letter_queue_id')} AS letters_id FROM ${tables.queues}`,
   )
-  const letterIds = new Set(
-    found
-      .map(({ letters_id: id }) => id)
-      .filter((id) => id !== null)
-      .map(String),
-  )
+  const letterIds = new Set(found.map(({ letters_id: id }) => id && String(id)))
   return new Map(
     found.map(({ id, queue, paused }) => [
       BigInt(id as string),

@@ -39,12 +39,10 @@ export interface GivenUp extends RowClaim {
   error: string
 }
 
-/** How many rows a claim takes. */
 export interface ClaimLimits {
   max: number
   /** Maximum of rows whose last claim ran out: as many as can begin at once, so that none waits behind a row that kills. */
   ranOut: number
-  /** Rows that match this are not claimed. */
   except?: Statement | null
 }
 
@@ -82,7 +80,6 @@ export interface TakenRows {
   isMore: boolean
 }
 
-/** The fate of a claim. */
 export type RowOutcome =
   /** `word`: one of the status's `results`. */
   | { is: 'done'; word?: unknown }
@@ -131,7 +128,6 @@ export interface ClaimedRows {
   claims: LoadedClaim[]
   /** Claims that ran out for the last time. */
   givenUp: GivenUp[]
-  /** Rows that the table does not allow to be claimed. */
   refused: RefusedRow[]
   /** The next claim may find more, even if this one claimed nothing. */
   isMore: boolean
@@ -201,7 +197,6 @@ export function checkClaimed({ table }: PollPlan, chosen: number, claimed: numbe
   )
 }
 
-/** Changes the note of a row in `recentn_poll_claims`. */
 export function changeNote(
   tx: Tx,
   { pollId }: PollPlan,

@@ -19,7 +19,6 @@ export interface KnownTable {
 /** One reading of the options beside the table. It continues after a missing column, to report all faults. */
 export class TableReading {
   readonly faults: Fault[] = []
-  /** Columns that the poll changes. */
   readonly changing = new Set<string>()
 
   constructor(readonly known: KnownTable) {}
@@ -37,7 +36,6 @@ export class TableReading {
     return column ?? null
   }
 
-  /** SQL of a column that the poll changes. */
   changed(pointer: string, name: string): string {
     const column = this.find(pointer, name)
     if (column) this.changing.add(column.name)
@@ -89,10 +87,7 @@ function keyOfTable({ known: { table }, changing }: TableReading): readonly stri
 
 const NOTHING = part('1 = 0')
 
-/**
- * `where` as SQL: text as it stands, text with parameters, or columns that must have these values. Reports faults; the
- * condition is not to be used then.
- */
+/** `where` as SQL: a text, a text with parameters, or values of columns. After a fault the condition is not to be used. */
 export function conditionOf(where: NonNullable<PollShape['where']>, reading: TableReading): Statement {
   if (typeof where === 'string') return textOf(where, [], '/where', reading)
   const isPlain = typeof where === 'object' && where !== null && Object.getPrototypeOf(where) === Object.prototype

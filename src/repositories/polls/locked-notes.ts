@@ -13,7 +13,6 @@ import type { PollPlan } from './plan'
 import { MAX_ROWS, part, type RowRef, updateRows } from './rows'
 import type { OwnColumns } from './shape'
 
-/** A claim that has ended according to its row. */
 export interface Over {
   ref: RowRef
   /** Its batch key. */

@@ -47,7 +47,6 @@ export class PollMemory {
     return true
   }
 
-  /** SQL that leaves out the rows that are passed over; null where there are none. */
   except({ identity }: PollPlan): Statement | null {
     for (const [rowKey, { until }] of this.#refused) if (until <= performance.now()) this.#refused.delete(rowKey)
     const refs = [...this.#refused.values()].map(({ ref }) => ref)

@@ -31,7 +31,6 @@ function own(plan: PollPlan): OwnColumns {
   return plan.own as OwnColumns
 }
 
-/** The condition of rows that a claim takes. */
 export function ownConditions({ engine, now }: Reader, plan: PollPlan, except?: Statement | null): Statement {
   const { nextTime, timeType } = own(plan)
   const isDue = `(${nextTime} IS NULL OR ${nextTime} <= ${engine.rowFacts.time(now, timeType)})`
@@ -83,12 +82,8 @@ async function take(tx: Tx, plan: PollPlan, limits: ClaimLimits, claimKey: strin
   }
   const careful = new Careful(limits, plan.maxAttempts)
   const fresh = chosen.filter((row) => !isOut(row) && (row.before === null || careful.takes(row.attempts + 1)))
-  await mark(
-    tx,
-    plan,
-    fresh.map(({ ref }) => ref),
-    claimKey,
-  )
+  const refs = fresh.map(({ ref }) => ref)
+  await mark(tx, plan, refs, claimKey)
   const held = fresh.map(({ ref, before, attempts }) => ({
     ref: { ...ref, claimedBy: claimKey },
     claimKey,
@@ -159,7 +154,6 @@ function setsOf({ engine, now }: Reader, plan: PollPlan, held: RowClaim, outcome
   return { sql: sets.join(', '), parameters: values }
 }
 
-/** As much of a text as fits its column. */
 function fitting(text: string, length: number, inBytes: boolean): string {
   if (!inBytes) return text.slice(0, length).toWellFormed()
   const bytes = Buffer.from(text, 'utf8')

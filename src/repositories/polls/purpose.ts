@@ -53,7 +53,6 @@ async function find(reader: Reader, name: string, lock = ''): Promise<KnownPurpo
   return { pollId: BigInt(row.poll_id as string), purpose, whereDigest }
 }
 
-/** Resolves to the purpose that was there before. */
 async function settle(tx: Tx, name: string, wanted: Purpose): Promise<KnownPurpose> {
   await tx.later(
     `INSERT INTO ${tx.tables.polls} (poll, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('poll')} poll = ${tx.engine.proposed('poll')}`,

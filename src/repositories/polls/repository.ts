@@ -24,39 +24,38 @@ import {
 import { claimsTable } from './claims-table'
 import { tidyNotes } from './due'
 import { forgetNotes } from './locked-notes'
-import type { PollMemory } from './memory'
+import { PollMemory } from './memory'
 import { ownColumns } from './own-columns'
 import { type PollPlan, type PollTarget, planOf } from './plan'
 import { countsOf, isAnyReady, moveCursor } from './ready'
 import { allOf, type LoadedRow, readRows } from './rows'
 
-/** How long giving a claim back is tried again. */
 const GIVE_BACK_RETRY_MS = 5000
 
 export class PollRepository {
+  readonly #memory = new PollMemory()
+
   constructor(
     private readonly source: DataSource,
     private readonly session: Session,
     private readonly target: PollTarget,
     private readonly options: PollShape,
-    private readonly memory: PollMemory,
   ) {}
 
   /** Throws `invalid_input` for options that don't fit the table. */
   plan(): Promise<PollPlan> {
-    return this.memory.plan(() => planOf(this.source, this.session, this.target, this.options))
+    return this.#memory.plan(() => planOf(this.source, this.session, this.target, this.options))
   }
 
-  /** The table may have another index, or another column, now. */
   forgetPlan(): void {
-    this.memory.forgetPlan()
+    this.#memory.forgetPlan()
   }
 
   /** Claims rows; those that are due again come first. A batch that the table refuses is claimed in halves. */
   async claim(limits: ClaimLimits): Promise<ClaimedRows> {
     const plan = await this.plan()
     await this.#giveBackUnknown()
-    const except = this.memory.except(plan)
+    const except = this.#memory.except(plan)
     for (let { max } = limits; ; ) {
       try {
         return await this.#claim(plan, { ...limits, max, except })
@@ -64,7 +63,7 @@ export class PollRepository {
         if (!(error instanceof RefusedClaim)) throw error
         const [ref] = error.refs
         if (error.refs.length > 1 || ref === undefined) max = Math.floor(error.refs.length / 2)
-        else if (!this.memory.passOver(ref, plan.timeoutMs)) throw error
+        else if (!this.#memory.passOver(ref, plan.timeoutMs)) throw error
         else return { claims: [], givenUp: [], refused: await this.#withKeys(plan, [error]), isMore: true }
       }
     }
@@ -96,7 +95,7 @@ export class PollRepository {
     }
     const taken = await this.session.write(work, { arrived: isThere }).catch((error: unknown) => {
       const isUnknown = error instanceof RecentnError && error.code === 'outcome_unknown'
-      if (isUnknown) for (const claim of claims) this.memory.unknown.add(claim)
+      if (isUnknown) for (const claim of claims) this.#memory.unknown.add(claim)
       throw error
     })
     const known = arrived as ReadonlySet<RowClaim> | null
@@ -106,7 +105,7 @@ export class PollRepository {
 
   /** Claims that may or may not exist: no handler has seen their rows, so no attempt counts. */
   async #giveBackUnknown(): Promise<void> {
-    const { unknown } = this.memory
+    const { unknown } = this.#memory
     for (const held of [...unknown]) {
       // One whose row is locked is given back the next time, unless it has run out by then.
       if ((await this.giveBack(held)) !== 'locked') unknown.delete(held)
@@ -174,7 +173,6 @@ export class PollRepository {
     if (over.length > 0) await this.session.write((tx) => forgetNotes(tx, plan, over)).catch(() => {})
   }
 
-  /** Extends claims, except those that are locked. */
   async extend(held: readonly RowClaim[]): Promise<ExtendedClaims> {
     const plan = await this.plan()
     const place = placeOf(plan)
@@ -195,18 +193,17 @@ export class PollRepository {
   async tidy(): Promise<boolean> {
     const plan = await this.plan()
     if ((plan.status || plan.cycle) && !plan.own && plan.identity.isKey) {
-      this.memory.tidied = await tidyNotes(this.session, plan, this.memory.tidied)
-      return this.memory.tidied !== null
+      this.#memory.tidied = await tidyNotes(this.session, plan, this.#memory.tidied)
+      return this.#memory.tidied !== null
     }
     if (!plan.sequence) return false
     return this.session.write((tx) => moveCursor(tx, plan))
   }
 
-  /** Whether there is a row that a claim would take if no other transaction had it locked. */
   async isAnyReady(): Promise<boolean> {
-    if (this.memory.unknown.size > 0) return true
+    if (this.#memory.unknown.size > 0) return true
     const plan = await this.plan()
-    return this.session.read((reader) => isAnyReady(reader, plan, this.memory.except(plan)))
+    return this.session.read((reader) => isAnyReady(reader, plan, this.#memory.except(plan)))
   }
 
   async counts(): Promise<PollCounts> {

@@ -13,7 +13,6 @@ import type { TableColumn } from '../../database/user-tables/table-parts'
 import { RecentnError } from '../../shared/errors'
 import { chunksOf } from '../chunks'
 
-/** Maximum rows of one statement. */
 export const MAX_ROWS = 250
 
 export function part(sql: string, ...parameters: Parameter[]): Statement {
@@ -26,7 +25,6 @@ export function allOf(...conditions: readonly (Statement | null | undefined)[]):
   return { sql: given.map(({ sql }) => sql).join(' AND '), parameters: given.flatMap(({ parameters }) => parameters) }
 }
 
-/** Names a row of the user's. */
 export interface RowRef {
   rowKey: string
   /** The literals of its key, or of its sequence when it has no key. */
@@ -61,10 +59,8 @@ export class Identity {
   /** SQL of the row key. Each column has its table's name, so that the SQL can be used in a subquery. */
   get rowKey(): string {
     const exacts = this.compared.map((column) => this.#exact(column))
-    return this.facts.rowKey(
-      exacts,
-      this.compared.map(({ type }) => type),
-    )
+    const types = this.compared.map(({ type }) => type)
+    return this.facts.rowKey(exacts, types)
   }
 
   #exact({ name, type }: TableColumn): string {
@@ -188,7 +184,6 @@ export interface LoadedRow {
   key: ObjectLiteral
 }
 
-/** The rows that meet `also`, by row key. */
 export async function readRows(
   reader: Reader,
   polled: PolledTable,

@@ -46,7 +46,6 @@ export interface Shape extends Omit<PolledTable, 'hint' | 'keyHint'> {
   lateMs: number
   maxAttempts: number
   timeoutMs: number
-  /** Names of the columns that a claim compares. */
   equal: readonly string[]
 }
 

@@ -65,12 +65,10 @@ export function statusOf(given: PollStatus, options: PollShape, reading: TableRe
   return status
 }
 
-/** The values that are written or compared. */
 export function wordsOf({ ready, claimed, error, ...status }: Status): (string | number)[] {
   return [ready, claimed, error, ...doneWords(status)].filter((word) => word !== null) as (string | number)[]
 }
 
-/** The values of a row that is done. */
 export function doneWords({ done, results }: Pick<Status, 'done' | 'results'>): Parameter[] {
   return results ? [...results.values()] : [done]
 }

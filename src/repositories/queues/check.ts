@@ -2,6 +2,7 @@
 
 import { addFaults, addListFaults, argumentFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'
 import * as fields from '../../fields/queues'
+import { HOLD_RULES } from '../../fields/rates'
 import { ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import type { Fault } from '../../shared/errors'
 import { jsonTextOf } from '../../shared/json'
@@ -11,6 +12,7 @@ import type {
   DeadFilter,
   ExtendOptions,
   HistoryPeriod,
+  HoldOptions,
   MessageRef,
   NackOptions,
   NewMessage,
@@ -176,6 +178,10 @@ export function checkedPurge(queue: unknown, options: PurgeOptions): DeadChoice 
 
 export function checkCancel(queue: unknown, key: unknown): void {
   refuse([...nameFaults('queue', queue), ...nameFaults('key', key)])
+}
+
+export function checkHold(queue: unknown, options: HoldOptions): void {
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, HOLD_RULES)])
 }
 
 export function checkPromote(queue: unknown, ids: readonly bigint[]): void {

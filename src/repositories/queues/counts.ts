@@ -1,7 +1,26 @@
 /** How many messages a queue has in each state, counted along the claims index. */
 import type { Reader, Row } from '../../database/engine'
 import type { MessageCounts } from '../../shared/queue-types'
+import { type QueueHead, takesTurns } from './heads'
 import { STATE } from './rows'
+
+/** How many messages a rate, or a hold of the queue, keeps waiting. Other queues cost no statement. */
+export async function countLimited(
+  reader: Reader,
+  head: QueueHead,
+  { ready, blocked }: MessageCounts,
+): Promise<number> {
+  if (!takesTurns(head)) return 0
+  const { engine, tables, now } = reader
+  const [row] = await reader.rows(
+    `SELECT (SELECT COUNT(*) FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
+      `WHERE queue_id = ? AND state = ${STATE.delayed} AND group_place = ?) AS later, ` +
+      `(SELECT held_until_ms FROM ${tables.queueTurns} WHERE queue_id = ? AND message_group = '') > ${now} AS is_held`,
+    [head.id, -head.groupLimitId, head.id],
+  )
+  const ofGroups = head.groupRateLimit === null ? 0 : Number(row?.later) + blocked
+  return ofGroups + (head.heldMs > 0 || Number(row?.is_held ?? 0) === 1 ? ready : 0)
+}
 
 export interface QueueTotals {
   counts: MessageCounts

@@ -7,8 +7,8 @@
 import type { Parameter, Reader, Row, Statement, StatementAnswer, Tx } from '../../database/engine'
 import { placeholders } from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
-import type { OnDelete, Queue } from '../../shared/queue-types'
-import { settingsTag } from '../settings'
+import type { OnDelete } from '../../shared/queue-types'
+import { type Rate, rateOf } from './rates'
 
 /** The shortest visibility of a queue's messages before any message has asked for a shorter one. */
 export const LONGEST_VISIBILITY_SECONDS = 43_200
@@ -51,6 +51,18 @@ export interface QueueHead {
   maxMessages: number
   /** A message was sent with a key: acks have to look for one that waits behind theirs. */
   isKeyed: boolean
+  /** As the table has them; null where there is neither. */
+  rates: string | null
+  rateLimit: Rate | null
+  groupRateLimit: Rate | null
+  /** No message is handed out before; 0 where none is held. */
+  heldUntilMs: number
+  /** For how long, when the head was read. */
+  heldMs: number
+  /** The same for its message groups: for how long one of them is held, at most. */
+  groupsHeldMs: number
+  /** By the database's clock. */
+  readAtMs: number
   createdAtMs: number
 }
 
@@ -70,11 +82,13 @@ export function headColumns({ engine, now }: Reader): string {
     `${engine.bigint('id')} AS id, queue, ${engine.bigint('version')} AS version, visibility_timeout_seconds, ` +
     `max_receives, ${engine.bigint('dead_letter_queue_id')} AS dead_letter_queue_id, on_delete, retention_seconds, ` +
     `paused, cycled, has_letters, shortest_visibility_seconds, group_concurrency, group_limit_id, group_phase, ` +
-    `max_messages, keyed, created_at_ms, ${now} AS now_ms`
+    `max_messages, keyed, rates, held_until_ms, groups_held_until_ms, created_at_ms, ${now} AS now_ms`
   )
 }
 
 export function headOf(row: Row): QueueHead {
+  const rates = row.rates as string | null
+  const remaining = (untilMs: unknown) => Math.max(0, Number(untilMs) - Number(row.now_ms))
   return {
     id: BigInt(row.id as string),
     queue: row.queue as string,
@@ -93,14 +107,30 @@ export function headOf(row: Row): QueueHead {
     groupPhase: Number(row.group_phase),
     maxMessages: Number(row.max_messages),
     isKeyed: Number(row.keyed) === 1,
+    rates,
+    rateLimit: rates === null ? null : rateOf(rates.split(' ')[0]),
+    groupRateLimit: rates === null ? null : rateOf(rates.split(' ')[1]),
+    heldUntilMs: Number(row.held_until_ms),
+    heldMs: remaining(row.held_until_ms),
+    groupsHeldMs: remaining(row.groups_held_until_ms),
+    readAtMs: Number(row.now_ms),
     createdAtMs: Number(row.created_at_ms),
   }
 }
 
-/** Whether the places of its message groups are limited. */
+/** Whether the places of its message groups are limited, at once or by a rate. */
 export function isLimited(head: QueueHead | null): head is QueueHead {
-  return head !== null && head.groupConcurrency !== NO_LIMIT
+  return head !== null && (head.groupConcurrency !== NO_LIMIT || head.groupRateLimit !== null)
 }
+
+/** Whether messages wait for their turns in the queue, or because it is held, or one of its message groups. */
+export function takesTurns({ rates, heldMs, groupsHeldMs }: QueueHead): boolean {
+  return rates !== null || heldMs > 0 || groupsHeldMs > 0
+}
+
+/** The `group_place` of a message that has a place, and, where there is a `groupRateLimit`, a turn. */
+export const givenPlace = ({ groupLimitId, groupRateLimit }: QueueHead): number =>
+  groupRateLimit === null ? groupLimitId : -groupLimitId
 
 /** The queue of this name; `lock` is how its row is locked. `question`: SQL on the row, a number. */
 export function readHead(reader: Reader, queue: string, lock = '', question = '0'): Promise<JudgedHead | null> {
@@ -219,27 +249,4 @@ export async function lastMessageId({ engine, tables, rows }: Reader): Promise<b
 
 export function notFound(queue: string): RecentnError {
   return new RecentnError('queue_not_found', `There is no queue ${JSON.stringify(queue)}: create it with "ensure"`)
-}
-
-/** A queue that is made again has another tag. It names the dead-letter queue by its id: a caller may not know its name. */
-export function tagOf({ id, deadLetterQueueId, ...head }: QueueHead): string {
-  const { visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages } = head
-  const settings = [visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages]
-  return settingsTag([String(id), deadLetterQueueId === null ? null : String(deadLetterQueueId), ...settings])
-}
-
-export function queueOf(head: QueueHead, deadLetterQueue: string | null): Queue {
-  return {
-    queue: head.queue,
-    tag: tagOf(head),
-    visibilityTimeoutSeconds: head.visibilityTimeoutSeconds,
-    maxReceives: limitOf(head.maxReceives),
-    deadLetterQueue,
-    onDelete: head.onDelete,
-    retentionSeconds: head.retentionSeconds,
-    groupConcurrency: limitOf(head.groupConcurrency),
-    maxMessages: limitOf(head.maxMessages),
-    paused: head.paused,
-    createdAt: new Date(head.createdAtMs),
-  }
 }

@@ -23,15 +23,14 @@ import {
   lowerShortest,
   notFound,
   type QueueHead,
-  queueOf,
   type ReadHead,
   readHead,
   readHeadById,
   storedLimit,
-  tagOf,
 } from './heads'
 import type { QueueMemory } from './memory'
 import { clearDropped } from './removal'
+import { queueOf, tagOf } from './shown'
 
 export interface NamedHead {
   head: QueueHead
@@ -103,7 +102,7 @@ async function lockQueue(tx: Tx, queue: string): Promise<QueueHead | null> {
 }
 
 /** The same; throws `queue_not_found`. */
-async function lockKnown(tx: Tx, queue: string): Promise<QueueHead> {
+export async function lockKnown(tx: Tx, queue: string): Promise<QueueHead> {
   const head = await lockQueue(tx, queue)
   if (head === null) throw notFound(queue)
   return head
@@ -150,17 +149,10 @@ async function changedQueue(tx: Tx, queue: string, deadLetterHead: QueueHead | n
 async function columnsOf(
   tx: Tx,
   queue: string,
-  {
-    visibilityTimeoutSeconds,
-    maxReceives,
-    deadLetterQueue,
-    onDelete,
-    retentionSeconds,
-    groupConcurrency,
-    maxMessages,
-  }: QueueSettings,
+  settings: QueueSettings,
   before: QueueHead | null,
 ): Promise<{ values: Record<string, Parameter>; deadLetterHead: QueueHead | null }> {
+  const { visibilityTimeoutSeconds, maxReceives, deadLetterQueue, onDelete, retentionSeconds, maxMessages } = settings
   const values: Record<string, Parameter> = {}
   const deadLetterHead = typeof deadLetterQueue === 'string' ? await deadLetterHeadOf(tx, queue, deadLetterQueue) : null
   if (visibilityTimeoutSeconds !== undefined) values.visibility_timeout_seconds = visibilityTimeoutSeconds
@@ -169,7 +161,7 @@ async function columnsOf(
   if (onDelete !== undefined) values.on_delete = onDelete
   if (retentionSeconds !== undefined) values.retention_seconds = retentionSeconds
   if (maxMessages !== undefined) values.max_messages = storedLimit(maxMessages)
-  if (groupConcurrency !== undefined) Object.assign(values, limitColumns(storedLimit(groupConcurrency), before))
+  Object.assign(values, limitColumns(settings, before))
   return { values, deadLetterHead }
 }
 
@@ -243,6 +235,7 @@ async function dropHead(tx: Tx, memory: QueueMemory, queue: string): Promise<Que
     tx.tables.queueFlows,
     tx.tables.queueMessageGroups,
     tx.tables.queueKeys,
+    tx.tables.queueTurns,
     tx.tables.queueCursors,
   ]) {
     await tx.later(`DELETE FROM ${table} WHERE queue_id = ?`, [head.id])

@@ -14,23 +14,23 @@ import type { IfTag, ListOptions } from '../../shared/types'
 import { alone, noWaits, type Runnable, type Runner, type Waits } from '../runners'
 import { warnOfOthers } from '../settings'
 import * as check from './check'
-import { RECEIVES } from './claim/claim'
+import { RECEIVES, type ReceiveRequest, receiveIn } from './claim/claim'
 import { readErrors } from './dead/deaths'
 import { applyChangedLimit } from './groups/group-limit'
-import { queueOf } from './heads'
+import { holdQueue } from './groups/holds'
 import { readHistory } from './history/read'
 import { cancelWaiting } from './keys/cancel'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
 import * as queues from './queues'
 import { purgeQueue } from './removal'
-import { messageOf } from './rows'
 import { SENDS } from './send/send'
 import { ACKS } from './settle/ack'
 import { promoteChosen, promoteDue } from './settle/promote'
 import type { Receipt } from './settle/receipts'
 import { redriveQueue } from './settle/redrive'
 import * as settle from './settle/settle'
+import { queueOf } from './shown'
 import { listStatuses, readStatus } from './status'
 
 type Made = Queue.Queue & { created: boolean }
@@ -82,22 +82,8 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async #receive<Body>(queue: string, options: Queue.ReceiveOptions, cursor: string | null) {
-    const { limit = 1, visibilityTimeoutSeconds, waitSeconds = 0, signal } = options
-    const waiting = this.#waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
-    try {
-      // Events are mostly of messages that are ready: a look for due ones before the claim would only delay them.
-      for (let mayLook = true; ; mayLook = false) {
-        waiting.look()
-        const request = { queue, visibilityTimeoutSeconds, cursor, limit, signal, mayLook }
-        const claimed = await waiting.unlessAborted(this.#run(RECEIVES, request))
-        if (claimed?.rows.length) {
-          return claimed.rows.map((row) => messageOf(claimed.head, row, options) as Queue.Message<Body>)
-        }
-        if (!(await waiting.again())) return []
-      }
-    } finally {
-      waiting.leave()
-    }
+    const run = (request: ReceiveRequest) => this.#run(RECEIVES, request)
+    return (await receiveIn(this.#waits, run, queue, options, cursor)) as Queue.Message<Body>[]
   }
 
   async ack(queue: string, message: MessageRef): Promise<void> {
@@ -230,6 +216,11 @@ export class QueueRepository implements Queue.Queues {
   async resume(queue: string): Promise<Queue.Queue> {
     check.checkQueue(queue)
     return this.#change(queue, (tx) => queues.pauseQueue(tx, queue, false), { resumed: true })
+  }
+
+  async hold(queue: string, options: Queue.HoldOptions): Promise<Queue.QueueHold> {
+    check.checkHold(queue, options)
+    return holdQueue(this.#session, this.#memory, queue, options)
   }
 
   async #change<T>(queue: string, change: (tx: Tx) => Promise<T>, how?: { resumed: boolean }): Promise<T> {

@@ -129,8 +129,7 @@ export function stateName(stored: unknown): MessageState {
   return STATE_NAMES[Number(stored)] as MessageState
 }
 
-/** Ids in one statement: with some hundreds of them a server may scan the whole table, and lock it. */
-export const MAX_IDS = 100
+export const MAX_IDS = 100 // in one statement: with some hundreds of them a server may scan the whole table, and lock it
 
 /** A message's own limit of receives, which does not hold among the dead letters. */
 export const OWN_LIMIT = 'CASE WHEN source_queue_id IS NULL THEN max_receives END AS max_receives'
@@ -170,6 +169,7 @@ export interface ClaimedRow {
 export interface ClaimedMessages {
   head: QueueHead
   rows: ClaimedRow[]
+  nextInMs?: number | null // where there are none: when some may have their turn, if that is known
 }
 
 /** Null for 0, which means never, and for a column that is null, or that the archive lacks. */

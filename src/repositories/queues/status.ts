@@ -4,10 +4,11 @@ import { QUEUE_STATUS } from '../../fields/answers-queues'
 import { RecentnError } from '../../shared/errors'
 import type { QueuePage, QueueStatus } from '../../shared/queue-types'
 import type { ListOptions } from '../../shared/types'
-import { queueOf } from './heads'
+import { countLimited } from './counts'
 import type { QueueMemory } from './memory'
 import { listHeads, type NamedHead, namedHead } from './queues'
 import { promoteDue } from './settle/promote'
+import { queueOf } from './shown'
 
 export async function readStatus(session: Session, memory: QueueMemory, queue: string): Promise<QueueStatus | null> {
   const named = await session.read((reader) => namedHead(reader, queue))
@@ -35,5 +36,6 @@ async function statusOf(
   { head, deadLetterQueue, isDeadLetterQueue }: NamedHead,
 ): Promise<QueueStatus> {
   const totals = await session.read((reader) => memory.totals.of(reader, head))
-  return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals })
+  const limited = await session.read((reader) => countLimited(reader, head, totals.counts))
+  return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals, limited })
 }

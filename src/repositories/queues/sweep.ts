@@ -8,6 +8,7 @@ import { answersTo, isYes, type PollAnswer, type PollFacts, type PollQuestion, w
 import type { DueSubject } from '../reminders'
 import { idleFlowsSql, sweepFlows } from './groups/flows'
 import { anyMendable, applyGroupLimit, mendLimits } from './groups/group-limit'
+import { oldTurnsSql, sweepTurns } from './groups/turns'
 import { releaseOverdue } from './keys/overdue'
 import type { QueueMemory } from './memory'
 import { clearDropped, removeRows } from './removal'
@@ -157,7 +158,8 @@ async function removeOf(session: Session, which: string): Promise<{ removed: num
   const removed = await sweepArchive(session, which)
   const dedups = await session.write((tx) => sweepDedups(tx))
   const flows = await sweepFlows(session, which)
-  return { removed, more: dropped.length > 0 || removed > 0 || dedups > 0 || flows }
+  const turns = await sweepTurns(session)
+  return { removed, more: dropped.length > 0 || removed > 0 || dedups > 0 || flows || turns }
 }
 
 const ARCHIVED = 500
@@ -175,6 +177,7 @@ const anyOld = (which: string) =>
     archivedSql(words, '1', which),
     oldDedupsSql(words, '1'),
     idleFlowsSql(words, '1', which),
+    oldTurnsSql(words, '1'),
   ])
 
 /** Removes archived messages that have been kept long enough. */

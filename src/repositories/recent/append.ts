@@ -8,6 +8,7 @@
 import type { Parameter, Reader, Tx } from '../../database/engine'
 import { type Fault, invalidInput, type RecentnError } from '../../shared/errors'
 import type { Mode } from '../../shared/group-types'
+import { chunksBySize } from '../chunks'
 import { type BatchRun, committing } from '../runners'
 import { type BatchHeads, layOut, lockAndTake, lockBatch, modesInForce, saveBatch } from './batch-heads'
 import { lockedGroups } from './heads'
@@ -58,7 +59,7 @@ function unitsOf(items: AppendRequest): number {
 /**
  * Appends in the order given, creating groups that do not exist. A request that is refused stores nothing and takes no id:
  * `invalid_input` for an item without what its group's mode needs (at `/3/member` for the fourth).
- * Throws `sequence_exhausted` when one request goes beyond the last id; a batch that is not careful throws `FewIdsLeft` when
+ * Throws `sequence_exhausted` when one request goes beyond the last id; a batch that is not careful throws when
  * a group comes near it. Then the transaction must be rolled back, and the requests run carefully, in smaller batches.
  */
 async function appendBatch(
@@ -91,10 +92,7 @@ async function heldGroups(reader: Reader, requests: readonly AppendRequest[]): P
   return requests.map((items) => items.find(({ group }) => held.has(group))?.group ?? null)
 }
 
-/**
- * If every item for a group is refused, for its mode, the group is left untouched: it is not even laid out by
- * a changed policy, because that change may be taken back.
- */
+/** A group of which every item is refused is not even laid out by a changed policy: that change may be taken back. */
 async function appendTo(
   tx: Tx,
   memory: GroupMemory,
@@ -175,23 +173,11 @@ const TOP = 'is required, because the group keeps the members with the highest s
 
 /** The rows that the rings have written, in lists for one statement each. */
 function chunksOfItems(rings: Iterable<Ring>): ItemRow[][] {
-  const chunks: ItemRow[][] = []
-  let chunk: ItemRow[] = []
-  let units = 0
-  for (const { writes } of rings) {
-    for (const row of writes) {
-      const texts = (row.payload?.length ?? 0) + (row.member?.length ?? 0) + (row.eventId?.length ?? 0)
-      const size = ROW_UNITS + row.group.length + texts
-      if (chunk.length === MAX_ROWS || units + size > MAX_UNITS || chunks.length === 0) {
-        chunk = []
-        units = 0
-        chunks.push(chunk)
-      }
-      chunk.push(row)
-      units += size
-    }
-  }
-  return chunks
+  const rows: ItemRow[] = []
+  for (const { writes } of rings) for (const row of writes) rows.push(row)
+  const unitsOfRow = ({ group, payload, member, eventId }: ItemRow) =>
+    ROW_UNITS + group.length + (payload?.length ?? 0) + (member?.length ?? 0) + (eventId?.length ?? 0)
+  return chunksBySize(rows, unitsOfRow, MAX_ROWS, MAX_UNITS)
 }
 
 /**
@@ -199,22 +185,7 @@ function chunksOfItems(rings: Iterable<Ring>): ItemRow[][] {
  * null in all rows are left out, which saves a tenth of the work for an item without a payload.
  */
 async function replaceItems(tx: Tx, rows: readonly ItemRow[]): Promise<void> {
-  let width = REQUIRED_COLUMNS
-  for (const { member, payload, occurredAtMs, eventId, score } of rows) {
-    const used =
-      score !== null
-        ? 9
-        : eventId !== null
-          ? 8
-          : occurredAtMs !== null
-            ? 7
-            : payload !== null
-              ? 6
-              : member !== null
-                ? 5
-                : 4
-    if (used > width) width = used
-  }
+  const width = rows.reduce((most, row) => Math.max(most, widthOf(row)), REQUIRED_COLUMNS)
   const { sql, parameters } = tx.engine.insert(
     (values) => replaceItemsSql(tx, ITEM_COLUMNS.slice(0, width), values),
     rows.map((row) => itemValues(row, width)),
@@ -224,6 +195,15 @@ async function replaceItems(tx: Tx, rows: readonly ItemRow[]): Promise<void> {
 
 export const replaceItemsSql = ({ tables }: Pick<Tx, 'tables'>, columns: readonly string[], values: string) =>
   `REPLACE INTO ${tables.items} (${columns.join(', ')}) VALUES ${values}`
+
+/** How many columns the item needs, in the order of `ITEM_COLUMNS`. */
+function widthOf({ member, payload, occurredAtMs, eventId, score }: ItemRow): number {
+  if (score !== null) return 9
+  if (eventId !== null) return 8
+  if (occurredAtMs !== null) return 7
+  if (payload !== null) return 6
+  return member === null ? REQUIRED_COLUMNS : 5
+}
 
 /** The first `width` in the order of `ITEM_COLUMNS`. */
 function itemValues(row: ItemRow, width: number): Parameter[] {

@@ -9,7 +9,7 @@
 import { type Insert, placeholders, type Row, type StatementAnswer, sortNames, type Tx } from '../../database/engine'
 import { MAX_ID } from '../../fields/rules'
 import type { Mode } from '../../shared/group-types'
-import { chunksOf } from '../chunks'
+import { chunksOf, MAX_KEYS } from '../chunks'
 import { leaveMark, markSql, type Writer } from '../writers'
 import {
   deleteHeads,
@@ -29,16 +29,12 @@ import { applyPolicies } from './reslot'
 import type { Ring } from './ring'
 import { type Head, headOf, headText } from './rows'
 
-/** Rows of one statement. */
 const CHUNK = 500
-/** Names in one list: a longer one may turn into a scan. */
-const MAX_KEYS = 250
 
 /** The locked heads of a batch, each with the last id and the layout from before the batch. */
 export interface BatchHeads extends LockedHeads {
   /** The last id of each head in the database, where the batch has taken its ids already. */
   taken: ReadonlyMap<string, bigint>
-  /** Groups that the batch has created. */
   created: ReadonlySet<string>
   /** Groups that are new, or laid out by other policies than those of the moment. */
   stale: ReadonlySet<string>
@@ -56,11 +52,8 @@ export async function lockBatch(
   return { ...locked, taken: new Map(), stale: staleOf(locked) }
 }
 
-/** A group may have fewer ids left than the batch asks for: the batch must lock its heads before it takes ids. */
-export class FewIdsLeft extends Error {}
-
 /**
- * Locks the heads and takes `counts` ids of each, before anything is known of them. Throws `FewIdsLeft`. If a policy changes
+ * Locks the heads and takes `counts` ids of each, before anything is known of them. Throws where a group has few ids left. If a policy changes
  * while groups are created, a later statement fails (`PolicyCache.lockedAt`), and the batch must run again with care.
  */
 export async function lockAndTake(
@@ -78,7 +71,7 @@ export async function lockAndTake(
     const head = headOf(row.line as string)
     const count = BigInt(counts.get(head.group) as number)
     // So near the end the statement may have taken none.
-    if (head.lastId >= MAX_ID - count) throw new FewIdsLeft()
+    if (head.lastId >= MAX_ID - count) throw new Error(`The group ${JSON.stringify(head.group)} has few ids left`)
     taken.set(head.group, head.lastId)
     head.lastId -= count
     head.version -= 1n
@@ -97,7 +90,6 @@ interface TakenHeads {
   moment: Moment
 }
 
-/** The writes answer with the heads. */
 async function takeAndAnswer(tx: Tx, takes: readonly Insert[], _: unknown, writer: Writer): Promise<TakenHeads> {
   const answers = await tx.together([...takes, { sql: markedMomentSql(tx, writer), parameters: [] }])
   const [moment] = (answers.pop() as StatementAnswer).rows
@@ -164,7 +156,7 @@ export async function modesInForce(
   policies: PolicyCache,
   { heads, stale, epoch }: BatchHeads,
 ): Promise<(group: string) => Mode | undefined> {
-  const set = await policies.current(tx, [epoch, ...[...heads.values()].map(({ policyEpoch }) => policyEpoch)])
+  const set = await policies.current(tx, heads.values(), epoch)
   return (group) => {
     const head = heads.get(group)
     return head && stale.has(group) ? set.settingsOf(group, head.own).mode : head?.mode

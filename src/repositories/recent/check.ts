@@ -34,7 +34,6 @@ export function checkedErasure(member: unknown, options: { prefix?: string }): s
   return options.prefix
 }
 
-/** The group and the id of one item; `options` where the call takes some. */
 export function checkItem(group: unknown, id: unknown, options: unknown = {}): void {
   refuse([...nameFaults('group', group), ...argumentFaults('id', id, ID), ...faultsOf(options, fields.ITEM_RULES)])
 }
@@ -55,7 +54,6 @@ export function checkedItem(group: unknown, item: NewItem): NewItemRow {
 
 const PAYLOAD_DEFAULTS: PayloadOptions = {}
 
-/** How the payloads of what is appended are given back. */
 export function checkedPayloads(options: PayloadOptions = PAYLOAD_DEFAULTS): PayloadOptions {
   if (options !== PAYLOAD_DEFAULTS) refuse(faultsOf(options, fields.APPEND_RULES))
   return options
@@ -116,7 +114,6 @@ function rowOf(group: string, item: NewItem): NewItemRow {
   }
 }
 
-/** A read of each group, with the limit set. */
 export function checkedReads(groups: readonly string[], options: RecentOptions): ReadRequest[] {
   if (!Array.isArray(groups) || groups.length < 1 || groups.length > fields.MAX_GROUPS) {
     throw invalidInput([{ parameter: 'group', detail: `must be 1 to ${fields.MAX_GROUPS} groups` }])
@@ -131,7 +128,6 @@ export function checkWatch(group: unknown, options: WatchOptions): void {
   refuse([...nameFaults('group', group), ...faultsOf(options, fields.WATCH_RULES)])
 }
 
-/** The tag of a page, as it was given. */
 export function checkedTag(tag: unknown): string {
   if (typeof tag !== 'string') throw invalidInput([{ parameter: 'tag', detail: 'must be a string' }])
   return tag
@@ -145,14 +141,12 @@ export function checkChanges(group: unknown, changes: GroupChanges, options: IfT
   refuse([...nameFaults('group', group), ...faultsOf(changes, fields.GROUP_CHANGES_RULES), ...ifTagFaults(options)])
 }
 
-/** The policy of the settings for a prefix. */
 export function checkedPolicy(prefix: string, given: PolicySettings, options: IfTag): PolicyRow {
   refuse([...nameFaults('prefix', prefix), ...faultsOf(given, fields.POLICY_SETTINGS_RULES), ...ifTagFaults(options)])
   const { capacity, mode, ttlSeconds = null, forgetEmptySeconds = null } = given
   return { prefix, capacity, mode, ttlSeconds, forgetEmptySeconds }
 }
 
-/** The changes, without what was left out. */
 export function checkedPolicyChanges(prefix: string, given: OwnSettings, options: IfTag): Partial<PolicyRow> {
   refuse([...nameFaults('prefix', prefix), ...faultsOf(given, fields.OWN_SETTINGS_RULES), ...ifTagFaults(options)])
   return givenOf(given) as Partial<PolicyRow>

@@ -15,7 +15,6 @@ import type { Head } from './rows'
 
 /** Items of one transaction: few enough that no call waits long for the locks. */
 const ERASED_AT_ONCE = 500
-/** Items that one statement finds. */
 const FOUND_AT_ONCE = 4 * ERASED_AT_ONCE
 
 /** All of it is in the index: no row is read. */
@@ -91,10 +90,8 @@ async function eraseAll(
  * some are gone by then, the versions of their groups are raised as well, which costs a reader no more than one read.
  */
 async function eraseIn(tx: Tx, memory: GroupMemory, member: string, places: readonly IndexPlace[]): Promise<number> {
-  const { heads, ...moment } = await lockHeads(
-    tx,
-    places.map(({ group }) => group),
-  )
+  const groups = places.map(({ group }) => group)
+  const { heads, ...moment } = await lockHeads(tx, groups)
   if (heads.size === 0) return 0
   const stale = new Map([...heads].filter(([, head]) => head.policyEpoch !== moment.epoch))
   const before = new Map([...stale].map(([group, { version }]) => [group, version]))

@@ -51,7 +51,7 @@ async function sweepGroup(tx: Tx, memory: GroupMemory, group: string): Promise<n
   const locked = await lockHead(tx, group, tx.engine.forNext)
   if (!locked) return null
   const { head, nowMs, epoch } = locked
-  const settings = (await memory.policies.current(tx, [epoch, head.policyEpoch])).settingsOf(group, head.own)
+  const settings = (await memory.policies.current(tx, [head], epoch)).settingsOf(group, head.own)
   const { ttlSeconds, forgetEmptySeconds } = settings
   let deleted = 0
   if (ttlSeconds !== null) {

@@ -1,18 +1,29 @@
 /**
- * Groups: their settings, their list, and removals from them.
+ * Groups: their settings, their list, removals from them, and new scores of their members.
  *
  * Invariant: the head of a group says how its items are laid out, so both change in one transaction, under the head's lock.
  */
 import type { Reader, Tx } from '../../database/engine'
 import { GROUP } from '../../fields/answers-groups'
-import { RecentnError } from '../../shared/errors'
-import type { Group, GroupChanges, GroupPage, IfTag, ListOptions, OwnSettings } from '../../shared/group-types'
+import { MAX_ID } from '../../fields/rules'
+import { invalidInput, RecentnError } from '../../shared/errors'
+import type {
+  Group,
+  GroupChanges,
+  GroupPage,
+  IfTag,
+  ListOptions,
+  OwnSettings,
+  Settings,
+} from '../../shared/group-types'
 import { nameRange } from '../name-range'
 import { checkTag, givenOf, settingsTag } from '../settings'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
 import type { PolicyCache, PolicySet } from './policies'
 import { applyPolicies, applySettings, deleteSlots, nextSweep, occupantsOf, setForgetting, setSweep } from './reslot'
-import { type Head, headOf, headText, type Occupant } from './rows'
+import { exhausted } from './ring'
+import { type Head, headOf, headText, type ItemRow, itemWithId, type Occupant } from './rows'
+import { plain, storedScore } from './score'
 import { visible } from './window'
 
 function groupOf(head: Head, set: PolicySet): Group {
@@ -34,7 +45,6 @@ function tagOf({ incarnation, own: { capacity, mode, ttlSeconds, forgetEmptySeco
   return settingsTag([String(incarnation), capacity, mode, ...times])
 }
 
-/** Without the fields that are undefined. */
 function given({ capacity, mode, ttlSeconds, forgetEmptySeconds }: OwnSettings): OwnSettings {
   return {
     ...(capacity !== undefined && { capacity }),
@@ -49,7 +59,7 @@ export async function getGroup(reader: Reader, policies: PolicyCache, group: str
   const [row] = await reader.rows(sql, [group])
   if (!row) return null
   const head = headOf(row.line as string)
-  const set = await policies.current(reader, [head.policyEpoch])
+  const set = await policies.current(reader, [head])
   return groupOf(head, set)
 }
 
@@ -68,7 +78,6 @@ export async function putGroup(
   return Object.assign(await settle(tx, policies, { head, ...moment }, own, isNew), { created: isNew })
 }
 
-/** Creates the group with these settings, or leaves it as it is. */
 export async function ensureGroup(
   tx: Tx,
   policies: PolicyCache,
@@ -77,7 +86,7 @@ export async function ensureGroup(
 ): Promise<Group & { created: boolean }> {
   const locked = await lockHead(tx, group)
   if (!locked) return putGroup(tx, policies, group, own, {})
-  const set = await policies.current(tx, [locked.epoch, locked.head.policyEpoch])
+  const set = await policies.current(tx, [locked.head], locked.epoch)
   return Object.assign(groupOf(locked.head, set), { created: false })
 }
 
@@ -105,7 +114,7 @@ async function settle(
   isNew: boolean,
 ): Promise<Group> {
   const { group } = head
-  const set = await policies.current(tx, [epoch, head.policyEpoch])
+  const set = await policies.current(tx, [head], epoch)
   const was = set.settingsOf(group, head.own)
   head.own = { capacity, mode, ttlSeconds, forgetEmptySeconds }
   const settings = set.settingsOf(group, head.own)
@@ -133,7 +142,7 @@ export async function forgetGroup(tx: Tx, group: string): Promise<void> {
 export async function clearGroup(tx: Tx, policies: PolicyCache, group: string): Promise<number> {
   const locked = await lockHead(tx, group)
   if (!locked) return 0
-  const shown = await shownIn(tx, policies, locked)
+  const { shown } = await shownIn(tx, policies, locked)
   await tx.later(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
   locked.head.sweepAtMs = nextSweep([], locked.head, locked.nowMs)
   locked.head.version += 1n
@@ -145,8 +154,8 @@ export async function clearGroup(tx: Tx, policies: PolicyCache, group: string): 
 export async function removeItem(tx: Tx, policies: PolicyCache, group: string, id: bigint): Promise<boolean> {
   const locked = await lockHead(tx, group)
   if (!locked) return false
-  const isThere = (await shownIn(tx, policies, locked)).some((item) => item.id === id)
-  if (!isThere) return false
+  const { shown } = await shownIn(tx, policies, locked)
+  if (!shown.some((item) => item.id === id)) return false
   const { head } = locked
   await applyPolicies(tx, policies, { ...locked, heads: new Map([[group, head]]) })
   const slots = (await occupantsOf(tx, group)).filter((item) => item.id === id).map(({ slot }) => slot)
@@ -157,10 +166,47 @@ export async function removeItem(tx: Tx, policies: PolicyCache, group: string, i
   return true
 }
 
-/** The items that readers see of a locked group. */
-async function shownIn(tx: Tx, policies: PolicyCache, { head, nowMs, epoch }: LockedHead): Promise<Occupant[]> {
-  const set = await policies.current(tx, [epoch, head.policyEpoch])
-  return visible(await occupantsOf(tx, head.group), set.settingsOf(head.group, head.own), head.lastId, nowMs)
+/**
+ * Changes the score of a member's item in a `top` group. It stays where it is, with the time of its append, by which it expires and
+ * an erasure finds it. It gets the next id, so that listeners hear of it and of equal scores the one that came later is behind.
+ * Null where the window has no item of the member; then nothing changes, not even the layout.
+ */
+export async function changeScore(
+  tx: Tx,
+  policies: PolicyCache,
+  group: string,
+  member: string,
+  by: number,
+): Promise<ItemRow | null> {
+  const locked = await lockHead(tx, group)
+  if (!locked) return null
+  const { head } = locked
+  const { settings, shown } = await shownIn(tx, policies, locked)
+  if (settings.mode !== 'top') {
+    throw invalidInput([{ parameter: 'group', detail: `must have the mode top, and has ${settings.mode}` }])
+  }
+  const own = shown.find((item) => item.member === member)
+  if (own === undefined) return null
+  const score = plain((own.score as number) + by)
+  if (!Number.isFinite(score)) throw invalidInput([{ pointer: '/by', detail: 'makes the score infinite' }])
+  if (head.lastId >= MAX_ID) throw exhausted(group)
+  await applyPolicies(tx, policies, { ...locked, heads: new Map([[group, head]]) })
+  const sql = `UPDATE ${tx.tables.items} SET id = ?, score = ? WHERE group_key = ? AND id = ?`
+  head.lastId += 1n
+  head.version += 1n
+  await tx.later(sql, [head.lastId, storedScore(score), group, own.id])
+  await saveHeads(tx, [head])
+  return itemWithId(tx, group, head.lastId)
+}
+
+/** The settings in force of a locked group, and the items that readers see. */
+async function shownIn(
+  tx: Tx,
+  policies: PolicyCache,
+  { head, nowMs, epoch }: LockedHead,
+): Promise<{ settings: Settings; shown: Occupant[] }> {
+  const settings = (await policies.current(tx, [head], epoch)).settingsOf(head.group, head.own)
+  return { settings, shown: visible(await occupantsOf(tx, head.group), settings, head.lastId, nowMs) }
 }
 
 export async function listGroups(
@@ -172,10 +218,7 @@ export async function listGroups(
   const sql = `SELECT ${headText()} AS line FROM ${reader.tables.groups} g WHERE ${where} ORDER BY g.group_key LIMIT ?`
   const rows = (await reader.rows(sql, [...parameters, limit + 1])).map(({ line }) => headOf(line as string))
   const heads = rows.slice(0, limit)
-  const set = await policies.current(
-    reader,
-    heads.map(({ policyEpoch }) => policyEpoch),
-  )
+  const set = await policies.current(reader, heads)
   const groups = heads.map((head) => groupOf(head, set))
   return { groups, nextAfter: rows.length > limit ? (groups.at(-1)?.group ?? null) : null }
 }

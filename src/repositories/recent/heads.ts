@@ -16,7 +16,7 @@ import {
   type Tx,
 } from '../../database/engine'
 import type { Tables } from '../../database/tables'
-import { chunksOf } from '../chunks'
+import { chunksOf, MAX_KEYS } from '../chunks'
 import { heldElsewhere } from '../held'
 import { markSql, type Writer } from '../writers'
 import { epochOf, type PolicyCache, type PolicySet } from './policies'
@@ -28,7 +28,6 @@ export interface Moment {
   epoch: bigint
 }
 
-/** One head, at the moment after it was locked. */
 export interface LockedHead extends Moment {
   head: Head
 }
@@ -40,9 +39,6 @@ export interface LockedHeads extends Moment {
 
 /** The epoch of a new head: it gets its settings once it is locked. */
 export const NOT_YET_SETTLED = 0n
-
-/** Names in one list: a longer one may turn into a scan. */
-const CHUNK = 250
 
 const MUTABLE = WRITTEN_COLUMNS.filter((column) => !['group_key', 'incarnation'].includes(column))
 
@@ -73,7 +69,6 @@ export function markedMomentSql(tx: Tx, writer: Writer): string {
   return `${markSql(tx, writer)} RETURNING ${momentColumns(tx, epoch)}`
 }
 
-/** Locks the heads that exist, of any of the given groups. */
 export async function lockHeads(tx: Tx, groups: Iterable<string>, lock = tx.engine.forUpdate): Promise<LockedHeads> {
   const answers = await tx.together([...selectHeadsOf(tx, groups, lock), { sql: momentSql(tx), parameters: [] }])
   const [moment] = (answers.pop() as StatementAnswer).rows
@@ -81,16 +76,12 @@ export async function lockHeads(tx: Tx, groups: Iterable<string>, lock = tx.engi
 }
 
 /** The heads alone, for a caller that does not need the moment. */
-export async function selectHeads(
-  tx: Tx,
-  groups: Iterable<string>,
-  lock = tx.engine.forUpdate,
-): Promise<Map<string, Head>> {
+export async function selectHeads(tx: Tx, groups: Iterable<string>, lock: string): Promise<Map<string, Head>> {
   return headsIn(await tx.together(selectHeadsOf(tx, groups, lock)))
 }
 
 function selectHeadsOf(tx: Tx, groups: Iterable<string>, lock: string): Statement[] {
-  const chunks = chunksOf([...new Set(groups)].sort(compareNames), CHUNK)
+  const chunks = chunksOf([...new Set(groups)].sort(compareNames), MAX_KEYS)
   return chunks.map((chunk) => ({ sql: lockHeadsSql(tx, chunk.length, lock), parameters: chunk }))
 }
 
@@ -105,10 +96,9 @@ function headsIn(answers: readonly StatementAnswer[]): Map<string, Head> {
   return heads
 }
 
-/** Those of the groups whose heads another transaction has locked. */
 export async function lockedGroups(reader: Reader, groups: Iterable<string>): Promise<Set<string>> {
   const held = new Set<string>()
-  for (const chunk of chunksOf([...groups].sort(compareNames), CHUNK)) {
+  for (const chunk of chunksOf([...groups].sort(compareNames), MAX_KEYS)) {
     const select = { sql: lockHeadsSql(reader, chunk.length, ''), parameters: chunk }
     for (const name of await heldElsewhere(reader, select, ({ line }) => headOf(line as string).group)) held.add(name)
   }
@@ -133,11 +123,8 @@ export async function lockOrCreateHeads(
   const created = new Set<string>()
   if (missing.length === 0) return { ...locked, created }
   // If another transaction has created one since, the update changes nothing, and takes the lock.
-  await saveHeads(
-    tx,
-    missing.map((group) => newHead(group, locked.nowMs)),
-    ['group_key'],
-  )
+  const fresh = missing.map((group) => newHead(group, locked.nowMs))
+  await saveHeads(tx, fresh, ['group_key'])
   const { heads, ...moment } = await lockHeads(tx, missing)
   const settled = await settleNew(heads.values(), moment, () => policies.locked(tx))
   return { ...settled, heads: new Map([...locked.heads, ...heads]), nowMs: moment.nowMs }
@@ -182,7 +169,7 @@ function newHead(group: string, nowMs: number): Head {
 
 /** Deletes heads that this transaction has created. */
 export async function deleteHeads(tx: Tx, groups: readonly string[]): Promise<void> {
-  for (const chunk of chunksOf(groups, CHUNK)) {
+  for (const chunk of chunksOf(groups, MAX_KEYS)) {
     await tx.later(`DELETE FROM ${tx.tables.groups} WHERE group_key IN (${placeholders(chunk.length)})`, chunk)
   }
 }
@@ -192,13 +179,13 @@ export const raiseVersionsSql = ({ engine, tables }: Pick<Tx, 'engine' | 'tables
 
 /** Raises the versions of heads that this transaction has locked, where nothing else of them changes. */
 export async function raiseVersions(tx: Tx, groups: readonly string[]): Promise<void> {
-  for (const chunk of chunksOf(groups, CHUNK)) await tx.later(raiseVersionsSql(tx, chunk.length), chunk)
+  for (const chunk of chunksOf(groups, MAX_KEYS)) await tx.later(raiseVersionsSql(tx, chunk.length), chunk)
 }
 
 /** Writes heads that this transaction has locked. */
 export async function saveHeads(tx: Tx, heads: readonly Head[], updated: readonly string[] = MUTABLE): Promise<void> {
   const sorted = [...heads].sort((a, b) => compareNames(a.group, b.group))
-  for (const chunk of chunksOf(sorted, CHUNK)) {
+  for (const chunk of chunksOf(sorted, MAX_KEYS)) {
     const upsert = tx.engine.upsert(tx.tables.groups, 'group_key', WRITTEN_COLUMNS, updated, chunk.map(headValues))
     await tx.later(upsert.sql, upsert.parameters)
   }

@@ -28,11 +28,11 @@ export const WHOLE = MAX_CAPACITY
 /** How many times the `maxBytes` of one page a request for many groups may read in the worst case. */
 const MANY_FACTOR = 16
 
+const MAX_GROUPS = 20_000
+
 /** Groups of more than `SMALL` slots, `top` ones, and those whose policy has changed; the least recently read are forgotten. */
 export class Layouts {
   readonly #known = new Map<string, Layout>()
-
-  constructor(readonly maxGroups = 20_000) {}
 
   of(group: string): Layout | undefined {
     return this.#known.get(group)
@@ -44,7 +44,7 @@ export class Layouts {
     this.#known.delete(group)
     if (capacity <= SMALL && settings === null && mode !== 'top') return
     this.#known.set(group, { capacity, mode, settings, sorting: mode === 'top' ? inForce : settings })
-    if (this.#known.size > this.maxGroups) this.#known.delete(this.#known.keys().next().value as string)
+    if (this.#known.size > MAX_GROUPS) this.#known.delete(this.#known.keys().next().value as string)
   }
 }
 
@@ -52,12 +52,10 @@ export function isSame(a: Settings, b: Settings): boolean {
   return a.capacity === b.capacity && a.mode === b.mode && a.ttlSeconds === b.ttlSeconds
 }
 
-/** Whether a quick read may answer this call, as far as is known. */
 export function isQuick(layouts: Layouts, call: ReadCall): boolean {
   return isHeadFirst(call) || hasQuickPages(layouts, call.requests)
 }
 
-/** Whether a quick read has the pages of these requests, as far as is known. */
 export function hasQuickPages(layouts: Layouts, requests: readonly ReadRequest[]): boolean {
   return !mayBeTooLarge(requests) && requests.every((request) => slotsFor(layouts, request) !== null)
 }

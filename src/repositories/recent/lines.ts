@@ -42,7 +42,6 @@ export const BARE_ITEM_LINE = itemLine(OCCURRED_AT, EVENT_ID, "''")
 /** SQL: the same as if it had nothing but its place, its score and its member. */
 export const PLACE_LINE = itemLine("''", "''", "''")
 
-/** The rows of one statement, decoded. */
 export interface Snapshot {
   heads: Map<string, SeenHead>
   /** By group, in no order. */
@@ -70,10 +69,6 @@ export function snapshotOf(rows: readonly Row[]): Snapshot {
     if (row.found) snapshot.found.set(item.group, Number(row.found))
   }
   return snapshot
-}
-
-export function epochsOf({ heads }: Snapshot): bigint[] {
-  return Array.from(heads.values(), ({ policyEpoch }) => policyEpoch)
 }
 
 export function itemLineOf(text: string): ItemLine {
@@ -121,7 +116,6 @@ export function lineOf(row: ItemRow): ItemLine {
   return { group, slot, id: String(id), text, rest: place.length, decoded: null, value: undefined }
 }
 
-/** The item without its payload. */
 export function occupantOfLine(line: ItemLine): Decoded {
   if (line.decoded !== null) return line.decoded
   const { slot, id, text, rest } = line

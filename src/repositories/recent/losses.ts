@@ -12,7 +12,6 @@ import { type Head, headOf, headText, type Occupant, occupantColumns, occupantOf
 import { visible } from './window'
 
 const GROUPS_AT_ONCE = 500
-/** Groups whose items are read with one statement. */
 const READ_AT_ONCE = 20
 /** After as many rows the other groups are counted by their heads alone: a question is answered within seconds. */
 const MAX_ROWS = 200_000
@@ -27,7 +26,7 @@ export async function groupLosses(
   const found = await session.read(async (reader) => {
     const [head] = await selectHeads(reader, 'g.group_key = ?', [group])
     if (!head) return { losses: NONE, rows: 0 }
-    const set = await policies.current(reader, [head.policyEpoch])
+    const set = await policies.current(reader, [head])
     return count(reader, [{ head, was: inForce(set, head), next: set.settingsOf(group, own) }], 0)
   })
   return LOSSES.of(found.losses)
@@ -45,10 +44,7 @@ export async function policyLosses(
     const { where, parameters } = nameRange('g.group_key', after, prefix)
     const found = await session.read(async (reader) => {
       const heads = await selectHeads(reader, where, parameters)
-      const set = await policies.current(
-        reader,
-        heads.map(({ policyEpoch }) => policyEpoch),
-      )
+      const set = await policies.current(reader, heads)
       const changed = set.with(prefix, policy)
       const followers = heads.filter(({ group, own }) => {
         const follows = (policy === null ? set : changed).prefixOf(group) === prefix

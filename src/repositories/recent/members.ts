@@ -1,12 +1,12 @@
 /**
  * The items of one member in all groups, along the index recentn_items_member (member, created_at_ms, group_key, id), so that
- * no other member's items are read. Takes no lock.
+ * no other member's items are read; and one item of a group, which is shown by the same rule. Takes no lock.
  */
 import type { Parameter, Reader, Row } from '../../database/engine'
 import { maxBytesOf } from '../../fields/options'
 import { idTextFault, MAX_TIME_MS, nameFault } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'
-import type { MemberItems, MemberOptions } from '../../shared/group-types'
+import type { Item, MemberItems, MemberOptions, PayloadOptions } from '../../shared/group-types'
 import { nameRange } from '../name-range'
 import type { Runnable } from '../runners'
 import type { GroupMemory } from './memory'
@@ -86,8 +86,7 @@ async function memberItems(reader: Reader, policies: PolicyCache, request: Membe
     const from = place === null ? [] : placeParameters(place)
     const rows = await reader.rows(sql, [member, ...groups.parameters, ...from, CHUNK])
     const heads = rows.map(({ line }) => headOf(line as string))
-    const epochs = heads.map(({ policyEpoch }) => policyEpoch)
-    const set = await policies.current(reader, epochs)
+    const set = await policies.current(reader, heads)
     for (const [n, head] of heads.entries()) {
       const item = itemRowOf(head.group, rows[n] as Row)
       if (await windows.shows(set, head, item)) {
@@ -127,6 +126,36 @@ export class MemberWindows {
     this.#shown.set(head.group, { version: head.version, id: shown?.id ?? null })
     return shown?.id === item.id
   }
+}
+
+/**
+ * Head and item in one statement, by the primary key where the slot follows from the id; a `distinct` or `top` group is searched,
+ * because no index has the ids. Parameters: the id, the group and the id, and the group and the id again.
+ */
+export function selectItemSql({ engine, tables, now }: ReadFacts): string {
+  const select =
+    `SELECT ${headText('g.', now)} AS line, ${itemColumns(engine)} ` +
+    `FROM ${tables.groups} g JOIN ${tables.items} i ON i.group_key = g.group_key`
+  const where = 'WHERE g.group_key = ? AND i.id = ?'
+  return (
+    `${select} AND i.slot = ? % g.capacity ${where} AND g.mode = 'history'\nUNION ALL\n` +
+    `${select} ${where} AND g.mode <> 'history'`
+  )
+}
+
+export async function readItem(
+  reader: Reader,
+  policies: PolicyCache,
+  group: string,
+  id: bigint,
+  { payloads }: PayloadOptions,
+): Promise<Item | null> {
+  const [row] = await reader.rows(selectItemSql(reader), [id, group, id, group, id])
+  if (!row) return null
+  const head = headOf(row.line as string)
+  const item = itemRowOf(group, row)
+  const set = await policies.current(reader, [head])
+  return (await new MemberWindows(reader, item.member).shows(set, head, item)) ? itemOf(item, payloads) : null
 }
 
 /** The place of a row that selects all three as text or numbers. */

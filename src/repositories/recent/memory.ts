@@ -8,7 +8,6 @@ import { Layouts } from './layouts'
 import { PolicyCache } from './policies'
 import { Windows } from './windows'
 
-/** Woken when groups have changed, once the change is committed. */
 export interface GroupListeners {
   wake(groups: Iterable<string>): void
   /** Groups have changed, and it is not known which. */

@@ -7,7 +7,6 @@ import type { PolicySet } from './policies'
 import type { SeenHead } from './rows'
 import { expired } from './window'
 
-/** A read of one group: checked, with the limit set. */
 export interface ReadRequest extends RecentOptions {
   group: string
   limit: number
@@ -92,10 +91,7 @@ export function isHeadFirst({ requests, again }: ReadCall): boolean {
 
 const EXPIRING = /^\d+\.\d+\.\d+[a-z]\d+\./
 
-/**
- * The page of a group that is laid out by the settings in force, of its window or as much of it as the page needs: `lines`, in the
- * order of its mode. `isKept`: they are remembered.
- */
+/** The page of a group laid out by the settings in force: `lines` in the order of its mode. `isKept`: they are remembered. */
 export function pageOfLines(
   request: ReadRequest,
   head: SeenHead,

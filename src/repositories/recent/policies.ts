@@ -90,7 +90,6 @@ export class PolicyCache {
   #reading: Promise<PolicySet> | null = null
   #forgets = 0
   readonly #inTransaction: boolean
-  /** True once this transaction has changed policies. */
   #isChanged = false
 
   constructor(
@@ -106,24 +105,25 @@ export class PolicyCache {
   }
 
   /**
-   * Policies that are at most `MAX_AGE_MS` old, and not older than any of the given epochs. In a transaction at
+   * Policies that are at most `MAX_AGE_MS` old, and not older than the epoch or those of these heads. In a transaction at
    * REPEATABLE READ a plain read may show older ones than the head that was just locked: then a locking read.
    */
-  async current(reader: Reader, epochs: readonly bigint[] = []): Promise<PolicySet> {
-    const isRecent = (set: PolicySet) => epochs.every((epoch) => epoch <= set.epoch)
+  async current(reader: Reader, heads: Iterable<{ policyEpoch: bigint }>, epoch = 0n): Promise<PolicySet> {
+    let newest = epoch
+    for (const { policyEpoch } of heads) if (policyEpoch > newest) newest = policyEpoch
     const known = this.#known()
-    if (known && isRecent(known)) return known
-    if (!('run' in reader)) return this.#shared(reader, isRecent)
+    if (known && known.epoch >= newest) return known
+    if (!('run' in reader)) return this.#shared(reader, newest)
     const read = await this.#read(reader, '')
-    return isRecent(read) ? read : this.#read(reader, reader.engine.forShare)
+    return read.epoch >= newest ? read : this.#read(reader, reader.engine.forShare)
   }
 
   /** Readers that find the policies too old read them once. A read that began before an epoch was seen may not show it. */
-  async #shared(reader: Reader, isRecent: (set: PolicySet) => boolean): Promise<PolicySet> {
+  async #shared(reader: Reader, newest: bigint): Promise<PolicySet> {
     const shared = await this.#reading?.catch(() => null)
-    if (shared && isRecent(shared)) return shared
+    if (shared && shared.epoch >= newest) return shared
     const again = this.#known()
-    if (again && isRecent(again)) return again
+    if (again && again.epoch >= newest) return again
     const reading = this.#read(reader, '').finally(() => {
       if (this.#reading === reading) this.#reading = null
     })

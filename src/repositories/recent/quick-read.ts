@@ -10,7 +10,7 @@ import { isPassing } from '../../shared/errors'
 import type { Recent } from '../../shared/group-types'
 import { merging } from '../runners'
 import { HEAD_ALONE, hasQuickPages, isSame, type Layouts, MEDIUM, NEWEST, SMALL, slotsFor, WHOLE } from './layouts'
-import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, type ItemLine, orderOf, type Snapshot, snapshotOf } from './lines'
+import { BARE_ITEM_LINE, ITEM_LINE, type ItemLine, orderOf, type Snapshot, snapshotOf } from './lines'
 import type { GroupMemory } from './memory'
 import {
   emptyPage,
@@ -31,13 +31,11 @@ export type QuickOutcome = (Recent | null)[] | Retry
 /** 'again': another quick read may have the pages, by what is known now. 'alone': only the thorough read has them. */
 type Retry = 'again' | 'alone'
 
-/** The plan of a statement: the rows that it reads. */
 export interface QuickPlan {
   /** How much of each group. */
   slots: Map<string, number>
   /** How many slots, where the newest are read. */
   newest: number
-  /** Whether any caller wants payloads. */
   payloads: boolean
   /** The windows that need only their heads. */
   known: Map<string, Window>
@@ -145,7 +143,6 @@ async function readTogether(
   }
 }
 
-/** Reads for many callers at once: an outcome for each. */
 export async function readQuickly(
   reader: Reader,
   memory: ReadMemory,
@@ -156,7 +153,7 @@ export async function readQuickly(
   const { sql, parameters } = quickSelect(reader, plan)
   const snapshot = snapshotOf(await reader.rows(sql, parameters))
   for (const [group, { mode }] of snapshot.heads) snapshot.items.get(group)?.sort(orderOf(mode))
-  const set = await policies.current(reader, epochsOf(snapshot))
+  const set = await policies.current(reader, snapshot.heads.values())
   for (const head of snapshot.heads.values()) layouts.learn(head, set.settingsOf(head.group, head.own))
   if (windows !== null) learn(windows, plan, snapshot)
   return calls.map(({ requests, again }) => {

@@ -11,14 +11,13 @@ import { MAX_CAPACITY } from '../../fields/rules'
 import type { Recent, Settings } from '../../shared/group-types'
 import type { Runnable } from '../runners'
 import { areShownWhole, isQuick, isSame, type Layouts, mayBeTooLarge } from './layouts'
-import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, itemOfLine, orderOf, type Snapshot, snapshotOf } from './lines'
+import { BARE_ITEM_LINE, ITEM_LINE, itemOfLine, orderOf, type Snapshot, snapshotOf } from './lines'
 import type { GroupMemory } from './memory'
 import { emptyPage, pageFrom, type ReadRequest } from './page'
 import type { PolicyCache, PolicySet } from './policies'
 import { readQuickly, wholePlan } from './quick-read'
 import { FRAME_BYTES, headText, type ReadFacts } from './rows'
 
-/** Reads that may take long. */
 export const LONG_READS: Runnable<GroupMemory, readonly ReadRequest[], (Recent | null)[]> = {
   alone: (session, memory, requests) => session.read((reader) => readRecent(reader, memory, requests)),
 }
@@ -59,7 +58,7 @@ async function readThoroughly(
     const { sql, parameters } = thoroughSelect(reader, distinct, readBy)
     const rows = await reader.rows(sql, parameters)
     const snapshot = snapshotOf(rows)
-    const set = await policies.current(reader, epochsOf(snapshot))
+    const set = await policies.current(reader, snapshot.heads.values())
     const others = new Map<string, Settings>()
     for (const head of snapshot.heads.values()) {
       const settings = set.settingsOf(head.group, head.own)

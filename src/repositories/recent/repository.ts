@@ -13,14 +13,12 @@ import type { Form, PayloadAs } from '../../shared/types'
 import { alone, type Runnable, type Runner } from '../runners'
 import { warnOfOthers } from '../settings'
 import { APPENDS } from './append'
-import { changeScore } from './change-score'
 import * as check from './check'
 import { eraseMember } from './erasure'
 import * as groups from './groups'
-import { readItem } from './item'
 import { isQuick } from './layouts'
 import { groupLosses } from './losses'
-import { MEMBER_ITEMS } from './members'
+import { MEMBER_ITEMS, readItem } from './members'
 import { GroupMemory } from './memory'
 import type { ReadRequest } from './page'
 import { policiesOn } from './policy-settings'
@@ -74,7 +72,6 @@ export class RecentRepository implements Recent.Groups {
     })
   }
 
-  /** One transaction that changes these groups. */
   #write<T>(groups: readonly string[], work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#session.write((tx) => {
       this.#memory.changes(tx, groups)
@@ -137,7 +134,7 @@ export class RecentRepository implements Recent.Groups {
     options: Recent.PayloadOptions = {},
   ): Promise<Recent.Item<Payload> | null> {
     check.checkScoreChange(group, member, by, options)
-    const row = await this.#write([group], (tx) => changeScore(tx, this.#memory.policies, group, member, by))
+    const row = await this.#write([group], (tx) => groups.changeScore(tx, this.#memory.policies, group, member, by))
     return row && (itemOf(row, options.payloads) as Recent.Item<Payload>)
   }
 

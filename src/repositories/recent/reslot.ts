@@ -5,13 +5,11 @@
  */
 import { placeholders, type Tx } from '../../database/engine'
 import type { Settings } from '../../shared/group-types'
-import { chunksOf } from '../chunks'
+import { chunksOf, MAX_KEYS } from '../chunks'
 import type { LockedHeads } from './heads'
 import type { PolicyCache } from './policies'
 import { type Head, type Occupant, occupantColumns, occupantOf } from './rows'
 import { expired, keepers } from './window'
-
-const CHUNK = 250
 
 const selectOccupantsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
   `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM ${tx.tables.items} i${tx.engine.useIndex('PRIMARY')} ` +
@@ -28,9 +26,8 @@ export async function applyPolicies(
   policies: PolicyCache,
   { heads, nowMs, epoch }: LockedHeads,
 ): Promise<void> {
-  const all = [...heads.values()]
-  const set = await policies.current(tx, [epoch, ...all.map(({ policyEpoch }) => policyEpoch)])
-  for (const head of all) {
+  const set = await policies.current(tx, heads.values(), epoch)
+  for (const head of heads.values()) {
     const settings = set.settingsOf(head.group, head.own)
     await applySettings(tx, head, settings, nowMs, settings)
     head.policyEpoch = set.epoch
@@ -86,7 +83,7 @@ async function move(tx: Tx, head: Head, settings: Settings, alive: readonly Occu
       while (taken.has(free)) free++
       return [slot, free++] as const
     })
-  for (const chunk of chunksOf(moves, CHUNK)) {
+  for (const chunk of chunksOf(moves, MAX_KEYS)) {
     await tx.later(
       `UPDATE ${tx.tables.items} SET slot = CASE slot ${chunk.map(() => 'WHEN ? THEN ?').join(' ')} END WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
       [...chunk.flat(), head.group, ...chunk.map(([from]) => from)],
@@ -97,7 +94,7 @@ async function move(tx: Tx, head: Head, settings: Settings, alive: readonly Occu
 /** Deletes the rows in these slots of a group; resolves to how many there were. */
 export async function deleteSlots(tx: Tx, group: string, slots: readonly number[]): Promise<number> {
   let deleted = 0
-  for (const chunk of chunksOf(slots, CHUNK)) {
+  for (const chunk of chunksOf(slots, MAX_KEYS)) {
     deleted += await tx.run(
       `DELETE FROM ${tx.tables.items} WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
       [group, ...chunk],
@@ -106,10 +103,7 @@ export async function deleteSlots(tx: Tx, group: string, slots: readonly number[
   return deleted
 }
 
-/**
- * When the sweeper should look at a group with these items: at the first expiry, or when it has been empty for as long as
- * its settings say; null for never.
- */
+/** When the sweeper should look: at the first expiry, or once the group has been empty for as long as its settings say. */
 export function nextSweep(
   occupants: readonly { createdAtMs: number }[],
   { ttlSeconds, forgetEmptySeconds }: Settings,
@@ -122,10 +116,7 @@ export function nextSweep(
   return first + ttlSeconds * 1000
 }
 
-/**
- * Has the sweeper look at the group by these settings. Capacity and mode wait for the next write, so that a slip of a policy
- * loses little.
- */
+/** Capacity and mode wait for the next write, so that a slip of a policy loses little. */
 export async function setSweep(
   tx: Tx,
   head: Head,
@@ -140,7 +131,7 @@ export async function setSweep(
 /** Items have left the groups, and some may be empty now: every removal that can empty a group ends with it. */
 export async function setForgetting(tx: Tx, heads: readonly Head[], nowMs: number): Promise<void> {
   const forgetful = heads.filter(({ forgetEmptySeconds }) => forgetEmptySeconds !== null)
-  for (const chunk of chunksOf(forgetful, CHUNK)) await setSweeps(tx, chunk, nowMs)
+  for (const chunk of chunksOf(forgetful, MAX_KEYS)) await setSweeps(tx, chunk, nowMs)
 }
 
 export const selectOldestSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
@@ -148,10 +139,8 @@ export const selectOldestSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: numbe
   `WHERE i.group_key IN (${placeholders(groups)}) GROUP BY i.group_key${tx.engine.forUpdate}`
 
 async function setSweeps(tx: Tx, heads: readonly Head[], nowMs: number): Promise<void> {
-  const rows = await tx.rows(
-    selectOldestSql(tx, heads.length),
-    heads.map(({ group }) => group),
-  )
+  const groups = heads.map(({ group }) => group)
+  const rows = await tx.rows(selectOldestSql(tx, heads.length), groups)
   const oldest = new Map(rows.map((row) => [row.group_key as string, { createdAtMs: Number(row.oldest_ms) }]))
   for (const head of heads) {
     const item = oldest.get(head.group)

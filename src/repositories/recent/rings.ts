@@ -4,20 +4,14 @@
  * read. The caller holds the heads' locks.
  */
 import { placeholders, type Tx } from '../../database/engine'
-import { chunksOf } from '../chunks'
+import { chunksOf, MAX_KEYS } from '../chunks'
 import type { BatchHeads } from './batch-heads'
 import { BARE_ITEM_LINE, occupantOfLine, orderOf, snapshotOf } from './lines'
 import { type NewItemRow, Ring } from './ring'
 import { type Head, type Occupant, occupantColumns, occupantOf } from './rows'
 import { isSameState, type Window, type Windows } from './windows'
 
-/** Keys in one list: a longer one may turn into a scan. */
-const MAX_KEYS = 250
-
-/**
- * The windows that are remembered of these groups, in the state that their locked heads have. Not of a group that this
- * transaction has made, or that policies have changed.
- */
+/** The windows that are remembered, in the state of the locked heads. Not of new groups, or those that policies have changed. */
 export function windowsOf(windows: Windows, { heads, stale }: BatchHeads, touched: ReadonlySet<string>) {
   const known = new Map<string, Window>()
   for (const group of touched) {
@@ -30,7 +24,6 @@ export function windowsOf(windows: Windows, { heads, stale }: BatchHeads, touche
   return known
 }
 
-/** Remembers the windows as a transaction has left them, once it has committed. */
 export function remember(windows: Windows, known: ReadonlyMap<string, Window>, rings: ReadonlyMap<string, Ring>): void {
   for (const [group, window] of known) {
     const ring = rings.get(group) as Ring

@@ -61,11 +61,8 @@ async function step(session: Session, policies: PolicyCache, rollout: Rollout): 
     const locked = await updateExpiry(tx, policies, groups, rollout.epoch)
     // The group whose name is the prefix cannot have another rollout beside this one.
     const isOwn = (group: string) => group === rollout.prefix
-    await beginAgain(
-      tx,
-      locked.filter((group) => !isOwn(group)),
-      rollout.epoch,
-    )
+    const others = locked.filter((group) => !isOwn(group))
+    await beginAgain(tx, others, rollout.epoch)
     if (locked.some(isOwn)) return false
     await advance(tx, rollout, groups.length < GROUPS_AT_ONCE ? null : (groups.at(-1) as string))
     return true
@@ -80,7 +77,7 @@ async function updateExpiry(
   epoch: bigint,
 ): Promise<string[]> {
   const { heads, nowMs } = await lockHeads(tx, groups, tx.engine.forNext)
-  const set = await policies.current(tx, [epoch, ...[...heads.values()].map(({ policyEpoch }) => policyEpoch)])
+  const set = await policies.current(tx, heads.values(), epoch)
   const changed: Head[] = []
   for (const head of heads.values()) {
     const settings = set.settingsOf(head.group, head.own)

@@ -6,18 +6,17 @@
  * column many times faster than thirteen, and a text is exact whatever the driver's options make of a BIGINT. The
  * separator is a control character, which no name may contain. An empty field is NULL: no name is empty.
  */
-import type { Engine, Parameter, Reader, Row } from '../../database/engine'
+import type { Engine, Parameter, Reader, Row, Tx } from '../../database/engine'
 import { APPENDED_ITEM, ITEM } from '../../fields/answers-groups'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from '../../shared/group-types'
 import { JsonText } from '../../shared/json'
 import { jsonBytes } from '../../shared/json-faults'
-import { chunksOf } from '../chunks'
+import { chunksOf, MAX_KEYS } from '../chunks'
 import { scoreOf } from './score'
 
 /** The facts that a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
 
-/** An item as an append leaves it. */
 export interface Appended {
   row: ItemRow
   /** False for an item because of which another one was not appended. */
@@ -124,7 +123,6 @@ function ownSecondsIn(field: string): number | null | undefined {
   return field === '0' ? null : numberIn(field)
 }
 
-/** The columns that a write of a head sets. */
 export const WRITTEN_COLUMNS = [
   ...['group_key', 'incarnation', 'version', 'last_id', 'capacity', 'mode', 'ttl_seconds', 'own_capacity', 'own_mode'],
   ...['own_ttl_seconds', 'policy_epoch', 'sweep_at_ms', 'created_at_ms'],
@@ -141,7 +139,6 @@ export function headValues({ own, ...head }: Head): Parameter[] {
   return [...layout, ...owns, policyEpoch, sweepAtMs, createdAtMs, ...forgets]
 }
 
-/** SQL: an occupant in table `i`. */
 export function occupantColumns(engine: Engine): string {
   const numbers = `i.slot AS slot, ${engine.bigint('i.id')} AS id, ${engine.bigint('i.score')} AS score`
   return `${numbers}, i.member AS member, i.event_id AS event_id, i.created_at_ms AS created_at_ms`
@@ -168,12 +165,9 @@ export function itemRowOf(group: string, row: Row): ItemRow {
   return { ...occupantOf(row), group, payload: row.payload as string | null, occurredAtMs }
 }
 
-/** A few: a longer list may turn into a scan. */
 export const selectPlacedSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, count: number) =>
   `SELECT i.group_key AS group_key, ${itemColumns(engine)} FROM ${tables.items} i${engine.useIndex('PRIMARY')} WHERE ` +
   Array(count).fill('(i.group_key = ? AND i.slot = ?)').join(' OR ')
-
-const MAX_PLACES = 200
 
 /** The items in these slots, in any order. */
 export async function itemsAt(
@@ -182,7 +176,7 @@ export async function itemsAt(
   lock = '',
 ): Promise<ItemRow[]> {
   const items: ItemRow[] = []
-  for (const chunk of chunksOf(places, MAX_PLACES)) {
+  for (const chunk of chunksOf(places, MAX_KEYS)) {
     const parameters = chunk.flatMap(({ group, slot }) => [group, slot])
     const rows = await reader.rows(selectPlacedSql(reader, chunk.length) + lock, parameters)
     for (const row of rows) items.push(itemRowOf(row.group_key as string, row))
@@ -190,36 +184,33 @@ export async function itemsAt(
   return items
 }
 
-/** The item as callers see it. */
+/** The item of a group whose head is locked. */
+export async function itemWithId(tx: Tx, group: string, id: bigint): Promise<ItemRow> {
+  const where = `WHERE i.group_key = ? AND i.id = ?${tx.engine.forUpdate}`
+  const [row] = await tx.rows(`SELECT ${itemColumns(tx.engine)} FROM ${tx.tables.items} i ${where}`, [group, id])
+  return itemRowOf(group, row as Row)
+}
+
 export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {
   return ITEM.make(shown(row, payloads, false))
 }
 
 function shown(row: ItemRow, payloads: PayloadForm, appended: boolean): AppendedItem {
-  const { group, id, slot, member, score, eventId } = row
-  const payload = payloadOf(row, payloads)
-  const createdAt = new Date(row.createdAtMs)
-  return { group, id, slot, member, score, payload, occurredAt: occurredAtOf(row), eventId, createdAt, appended }
-}
-
-function payloadOf({ payload }: ItemRow, payloads: PayloadForm): unknown {
-  return payload === null ? null : payloads === 'text' ? new JsonText(payload) : JSON.parse(payload)
-}
-
-function occurredAtOf({ occurredAtMs }: ItemRow): Date | null {
-  return occurredAtMs === null ? null : new Date(occurredAtMs)
+  const { group, id, slot, member, score, payload: text, occurredAtMs, eventId, createdAtMs } = row
+  const payload = text === null ? null : payloads === 'text' ? new JsonText(text) : JSON.parse(text)
+  const occurredAt = occurredAtMs === null ? null : new Date(occurredAtMs)
+  const createdAt = new Date(createdAtMs)
+  return { group, id, slot, member, score, payload, occurredAt, eventId, createdAt, appended }
 }
 
 /** The bytes that an item takes as JSON beside its names and its payload: the names of its fields, numbers and times. */
 export const FRAME_BYTES = 240
 
-/** About how many bytes the item takes as JSON. */
 export function itemBytes({ group, member, eventId, payload }: ItemRow): number {
   const names = jsonBytes(group) + jsonBytes(member) + jsonBytes(eventId)
   return FRAME_BYTES + names + Buffer.byteLength(payload ?? 'null', 'utf8')
 }
 
-/** An appended item as its caller sees it. */
 export function appendedItemOf({ row, appended }: Appended, payloads: PayloadForm = 'value'): AppendedItem {
   return APPENDED_ITEM.make(shown(row, payloads, appended))
 }

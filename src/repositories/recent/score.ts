@@ -13,7 +13,6 @@ interface Ranked {
 
 const view = new DataView(new ArrayBuffer(8))
 
-/** The stored form. */
 export function storedScore(score: number): bigint {
   view.setFloat64(0, plain(score))
   return turned(view.getBigInt64(0))

@@ -6,8 +6,8 @@
  */
 import type { Reader, Session, Statement } from '../../database/engine'
 import type { Settings } from '../../shared/group-types'
-import { chunksOf } from '../chunks'
-import { epochsOf, type ItemLine, occupantOfLine, PLACE_LINE, type Snapshot, snapshotOf } from './lines'
+import { chunksOf, MAX_KEYS } from '../chunks'
+import { type ItemLine, occupantOfLine, PLACE_LINE, type Snapshot, snapshotOf } from './lines'
 import type { PolicyCache } from './policies'
 import { headText, type ItemRow, itemsAt, type ReadFacts } from './rows'
 import { visible } from './window'
@@ -35,9 +35,6 @@ export interface WatchedWindow extends WatchedHead {
   places: ItemPlace[]
 }
 
-/** Names in one list: a longer one may turn into a scan. */
-const CHUNK = 250
-
 export function watchedHeadsSql({ engine, tables, now }: ReadFacts, groups: readonly string[]): Statement {
   const { sql, parameters } = engine.values([groups])
   const heads = `SELECT ${headText('g.', now)} AS line FROM ${tables.groups} g${engine.useIndex('PRIMARY')} `
@@ -61,7 +58,7 @@ export class WatchReads {
   heads(groups: readonly string[]): Promise<WatchedHead[]> {
     return this.session.read(async (reader) => {
       const rows = []
-      for (const chunk of chunksOf(groups, CHUNK)) {
+      for (const chunk of chunksOf(groups, MAX_KEYS)) {
         const { sql, parameters } = watchedHeadsSql(reader, chunk)
         for (const row of await reader.rows(sql, parameters)) rows.push(row)
       }
@@ -91,7 +88,7 @@ async function watchedHeads(
   groups: readonly string[],
   snapshot: Snapshot,
 ): Promise<WatchedHead[]> {
-  const set = await policies.current(reader, epochsOf(snapshot))
+  const set = await policies.current(reader, snapshot.heads.values())
   const nowMs = snapshot.heads.values().next().value?.nowMs ?? 0
   return groups.map((group) => {
     const head = snapshot.heads.get(group)

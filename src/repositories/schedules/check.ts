@@ -11,7 +11,6 @@ import { rowOf } from '../queues/check'
 import type { MessageToSend } from '../queues/rows'
 import { ifTagOption } from '../settings'
 
-/** A checked definition: when to send what. */
 export interface ScheduledSend {
   queue: string
   timing: Timing

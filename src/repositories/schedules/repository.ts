@@ -4,13 +4,13 @@ import { checkedPage } from '../../fields/rules'
 import { SCHEDULE_PAGE_RULES } from '../../fields/schedules'
 import { RecentnError } from '../../shared/errors'
 import type {
-  Schedule,
   ScheduleChanges,
   ScheduleDefinition,
+  ScheduleListOptions,
   ScheduleOptions,
   Schedules,
 } from '../../shared/schedule-types'
-import type { As, Form, IfTag } from '../../shared/types'
+import type { IfTag } from '../../shared/types'
 import type { QueueMemory } from '../queues/memory'
 import { givenOf, warnOfOthers } from '../settings'
 import { checkChanges, checkedDefinition, checkSchedule, type ScheduledSend } from './check'
@@ -24,55 +24,44 @@ export function schedulesOn(session: Session, memory: QueueMemory): Schedules {
       memory.scheduleChanged(tx)
       return changeSchedule(tx, name, options, made)
     })
-  return {
-    async get<Body>(name: string, options: ScheduleOptions = {}) {
+  const operations = {
+    async get(name: string, options: ScheduleOptions = {}) {
       checkSchedule(name, options)
       const row = await session.read((reader) => readSchedule(reader, name))
-      return row && (shownSchedule(row, options.bodies) as Schedule<Body>)
+      return row && shownSchedule(row, options.bodies)
     },
-    async put<Body, Asked extends Form>(
-      name: string,
-      definition: ScheduleDefinition<NoInfer<Body>>,
-      options: IfTag & ScheduleOptions<Asked> = {},
-    ) {
+    async put(name: string, definition: ScheduleDefinition, options: IfTag & ScheduleOptions = {}) {
       const given = checkedDefinition(name, definition, options)
       const { row, created } = await change(name, options, () => given)
-      return Object.assign(shownSchedule(row, options.bodies) as Schedule<As<Body, Asked>>, { created })
+      return Object.assign(shownSchedule(row, options.bodies), { created })
     },
-    async update<Body, Asked extends Form>(
-      name: string,
-      changes: ScheduleChanges<NoInfer<Body>>,
-      options: IfTag & ScheduleOptions<Asked> = {},
-    ) {
+    async update(name: string, changes: ScheduleChanges, options: IfTag & ScheduleOptions = {}) {
       checkChanges(name, changes, options)
       const { row } = await change(name, options, (before) => {
         if (before === null) throw new RecentnError('schedule_not_found')
         return checkedDefinition(name, merged(before, changes), {})
       })
-      return shownSchedule(row, options.bodies) as Schedule<As<Body, Asked>>
+      return shownSchedule(row, options.bodies)
     },
-    async ensure<Body, Asked extends Form>(
-      name: string,
-      definition: ScheduleDefinition<NoInfer<Body>>,
-      options: ScheduleOptions<Asked> = {},
-    ) {
+    async ensure(name: string, definition: ScheduleDefinition, options: ScheduleOptions = {}) {
       const given = checkedDefinition(name, definition, options)
       // A plain read takes no lock. In a transaction it may show an old snapshot.
       const there = session.inTransaction ? null : await session.read((reader) => readSchedule(reader, name))
       const { row, created } =
         there === null ? await change(name, {}, (before) => before ?? given) : { row: there, created: false }
       warnOfOthers('schedule', name, definitionOf(row), definitionOf({ ...row, ...given }))
-      return Object.assign(shownSchedule(row, options.bodies) as Schedule<As<Body, Asked>>, { created })
+      return Object.assign(shownSchedule(row, options.bodies), { created })
     },
-    async drop(name) {
+    async drop(name: string) {
       checkSchedule(name)
       return session.write((tx) => dropSchedule(tx, name))
     },
-    async list(options = {}) {
+    async list(options: ScheduleListOptions = {}) {
       const range = checkedPage(options, SCHEDULE_PAGE_RULES)
       return session.read((reader) => listSchedules(reader, range))
     },
   }
+  return operations as Schedules
 }
 
 /** Without `cron` the time zone that the schedule had goes, too. */

@@ -22,10 +22,7 @@ export async function readSchedule(reader: Reader, name: string, lock = ''): Pro
   return row === undefined ? null : scheduleRowOf(row)
 }
 
-/**
- * Stores what `change` makes of the schedule, unless that is the schedule as it is. Its next tick stays unless it ticks at
- * other times from now on.
- */
+/** Stores what `change` makes of the schedule. Its next tick stays unless it ticks at other times from now on. */
 export async function changeSchedule(
   tx: Tx,
   name: string,

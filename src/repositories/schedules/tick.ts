@@ -16,7 +16,6 @@ import type { MessageToSend } from '../queues/rows'
 import { sendAll } from '../queues/send/send'
 import { type ScheduleRow, scheduleColumns, scheduleRowOf } from './rows'
 
-/** Schedules of one round. */
 const MAX_DUE = 100
 /** A tick that could not be sent is tried again after this time. */
 const RETRY_MS = 60_000
@@ -106,7 +105,6 @@ async function sendDue(tx: Tx, memory: QueueMemory, schedule: string): Promise<S
   return { is: 'done', sent: ticks.length, dueAtMs: nextMs }
 }
 
-/** Why nothing was sent; null if all was. */
 async function sendTicks(
   tx: Tx,
   memory: QueueMemory,

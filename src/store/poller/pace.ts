@@ -18,7 +18,6 @@ export class PollerFaults<T> extends Faults<T> {
     this.#onWarning = onWarning
   }
 
-  /** The advice of a plan about its table and its pool. */
   advisePlan({ advice, notice, connections }: PollPlan, concurrency: number): void {
     if (advice !== null) this.#advise(advice, 'RECENTN_POLL_INDEX')
     if (notice !== null) this.#advise(notice, 'RECENTN_POLL_WHERE')
@@ -44,7 +43,6 @@ export class PollerFaults<T> extends Faults<T> {
  */
 export class BatchSize {
   #size: number
-  /** How many rows all handlers get at once. */
   readonly #atOnce: number
 
   constructor(private readonly settings: PollSettings) {

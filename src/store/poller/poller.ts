@@ -26,7 +26,6 @@ import type { Poller, PollManyContext, PollResult } from './types'
 /** How often `once` looks again for rows that others had locked, as claims do for a moment. */
 const LOOKS = 5
 const LOOK_MS = 20
-/** How often the cursor is moved, where there is one. */
 const TIDY_MS = 5000
 
 export interface RowPollerOptions<T> {
@@ -48,7 +47,6 @@ export class RowPoller<T> extends Stepping implements Poller {
   readonly #handlers: Handlers<HeldRow>
   readonly #batch: BatchSize
   #isAdvised = false
-  /** The last round has found nothing. */
   #isIdle = false
   #tidiedAt = Number.NEGATIVE_INFINITY
   readonly #loop: Loop
@@ -154,10 +152,7 @@ export class RowPoller<T> extends Stepping implements Poller {
     }
   }
 
-  /**
-   * Resolves when none of the claimed rows waits here and a handler is free: to whether there was something to claim, or
-   * may be behind what there was.
-   */
+  /** Resolves, once none of the claimed rows waits here and a handler is free, to whether there may be more to claim. */
   async #claim(): Promise<boolean> {
     const { leases, isMore } = await this.#fetch()
     const began = performance.now()

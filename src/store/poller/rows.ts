@@ -54,7 +54,6 @@ export class Rows<T> {
 
   constructor(private readonly options: RowsOptions<T>) {}
 
-  /** Counts from here. */
   begin(): void {
     this.result = nothing()
   }
@@ -192,7 +191,6 @@ export class Rows<T> {
   }
 }
 
-/** The fate of a row whose handler threw. */
 function failureOf(error: unknown, attempts: number, { maxAttempts, backoff }: PollSettings): RowOutcome {
   const text = errorText(error)
   if (attempts >= maxAttempts || isUnrecoverable(error)) return { is: 'failed', error: text }

@@ -28,7 +28,6 @@ export interface PublisherOptions {
   counts?: Pick<WorkCounts, 'publisherRounds' | 'publisherFaults'>
 }
 
-/** Time between two looks when there has been nothing for long. */
 const QUIET_MS = 1000
 /** Pause before looking again at feeds that another process was publishing. */
 const BUSY_MS = 50
@@ -62,13 +61,11 @@ export class Publisher {
     this.#loop.wake(this.#untilLookMs)
   }
 
-  /** Some feed has something to publish. */
   look(): void {
     this.#lookAt = performance.now()
     this.#loop.wake()
   }
 
-  /** The feed has something to publish. */
   wake(feed: string): void {
     if (this.#loop.isStopped) return
     this.#woken.add(feed)

@@ -22,9 +22,7 @@ export interface PublishingOptions {
   memory: FeedMemory
   /** False: only `publish` publishes. */
   inBackground: boolean
-  /** Whether a reader in this process waits for changes. */
   isAwaited: () => boolean
-  /** For what other processes write. */
   sharedPoll: SharedPoll<PollQuestion, PollAnswer>
   /** Called after a commit that has numbered entries of the feed. */
   onPublished: (feed: string) => void
@@ -62,7 +60,6 @@ export class Publishing {
   readonly #looks: JoinedPoll
   /** The publishers of followed tables, by feed. */
   readonly #publishers = new Map<string, Publisher>()
-  /** Where the publishing of a backlog continues. */
   readonly #places = new Map<string, Published['place']>()
   /** Feeds that could not be published, and whose fault was reported. */
   readonly #faulty = new Set<string>()
@@ -87,7 +84,6 @@ export class Publishing {
     this.#looks.begin()
   }
 
-  /** These feeds have something to publish. */
   wake(feeds: Iterable<string>): void {
     for (const feed of feeds) {
       this.#own?.wake(feed)
@@ -95,7 +91,6 @@ export class Publishing {
     }
   }
 
-  /** A reader began to wait. */
   hurry(): void {
     this.#looks.begin()
     for (const publisher of this.#publishers.values()) publisher.hurry()
@@ -117,7 +112,6 @@ export class Publishing {
     return { published }
   }
 
-  /** Makes the rows of a table a feed, and publishes them. */
   async follow(table: FollowedTable, signal?: AbortSignal): Promise<Followed> {
     const { session, memory } = this.options
     const { feed, source } = table

@@ -45,7 +45,6 @@ export class Scheduler {
     if (isOn) this.#loop.wake(FIRST_MS)
   }
 
-  /** A schedule has changed. */
   wake(): void {
     if (!this.options.isOn || this.#loop.isStopped) return
     // A commit shows that the database is back.
@@ -53,7 +52,6 @@ export class Scheduler {
     this.#loop.wake()
   }
 
-  /** Sends all that is due now. */
   async tick(): Promise<{ sent: number; failed: number }> {
     const all = { sent: 0, failed: 0 }
     for (let isMore = true; isMore; ) {

@@ -61,7 +61,6 @@ export class GroupListener implements GroupWatch {
     options.signal?.addEventListener('abort', this.#abort)
   }
 
-  /** True while it takes no items. */
   get isFull(): boolean {
     return this.#full
   }
@@ -82,7 +81,6 @@ export class GroupListener implements GroupWatch {
     else this.#tell({ event: REMOVED.of({ type: 'removed', id }) }, EVENT_BYTES)
   }
 
-  /** Replaces the events that wait. */
   reset({ group, settings: { capacity, mode }, lastId }: WatchedWindow): void {
     this.#waiting = []
     this.#bytes = 0

@@ -12,7 +12,7 @@ import { Loop } from '../../kit/loop'
 import { quietPauseMs } from '../../kit/shared-poll'
 import { chunksBySize } from '../../repositories/chunks'
 import type { ItemRow } from '../../repositories/recent/rows'
-import type { ItemPlace, WatchReads } from '../../repositories/recent/watch'
+import type { WatchReads } from '../../repositories/recent/watch'
 import { RecentnError } from '../../shared/errors'
 import type { GroupWatch, WatchOptions } from '../../shared/group-types'
 import { performance } from '../../shared/platform'
@@ -29,7 +29,6 @@ const [POLL_MS, QUIET_MS] = [250, 750]
 /** The least time from the beginning of one round to the next. */
 const GAP_MS = 50
 const LONGEST_PAUSE_MS = 5000
-/** Bounds of a statement that reads windows. */
 const MAX_GROUPS = 100
 const MAX_PLACES = 10_000
 /** Items of one statement: at 64 KiB each it is 4 MiB. */
@@ -37,7 +36,6 @@ const MAX_ITEMS = 64
 /** Bytes of payloads that one round reads of a group; the rest waits for the next. */
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Items for listeners, and the group that they are of. */
 interface Way extends Leg {
   watched: WatchedGroup
 }
@@ -62,7 +60,6 @@ export class GroupStreams {
     })
   }
 
-  /** How many groups have listeners. */
   get watched(): number {
     return this.#groups.size
   }
@@ -73,7 +70,6 @@ export class GroupStreams {
     return count
   }
 
-  /** Adds a listener; name and options are valid. */
   watch(group: string, options: WatchOptions): GroupWatch {
     if (this.#loop.isStopped) throw new RecentnError('closed')
     const watched = this.#groups.get(group) ?? new WatchedGroup(group)
@@ -91,7 +87,6 @@ export class GroupStreams {
     return listener
   }
 
-  /** Changes were committed in these groups. */
   wake(groups: Iterable<string>): void {
     if (this.#groups.size === 0) return
     const before = this.#woken.size
@@ -101,7 +96,6 @@ export class GroupStreams {
     this.#loop.wake()
   }
 
-  /** Changes were committed, in unknown groups. */
   wakeAll(): void {
     if (this.#groups.size === 0) return
     this.#polledAt = Number.NEGATIVE_INFINITY
@@ -176,7 +170,7 @@ export class GroupStreams {
   async #proceed(ways: readonly Way[]): Promise<void> {
     const parts = ways.map((way) => ({ way, places: way.places.slice(way.at, way.at + MAX_ITEMS) }))
     for (const chunk of chunksBySize(parts, ({ places }) => places.length, MAX_ITEMS, MAX_ITEMS)) {
-      const slots = chunk.flatMap(({ way, places }) => slotsOf(way.watched.group, places))
+      const slots = chunk.flatMap(({ way, places }) => places.map(({ slot }) => ({ group: way.watched.group, slot })))
       const rows = slots.length === 0 ? [] : await this.options.reads.items(slots)
       for (const { way, places } of chunk) {
         const bySlot = new Map<number, ItemRow>()
@@ -195,8 +189,4 @@ export class GroupStreams {
       for (const listener of [...listeners]) if (listener.position === null) listener.end(error)
     }
   }
-}
-
-function slotsOf(group: string, places: readonly ItemPlace[]) {
-  return places.map(({ slot }) => ({ group, slot }))
 }

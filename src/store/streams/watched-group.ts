@@ -17,7 +17,6 @@ const MAX_MISSING = 100
 /** Items for some listeners, oldest first, as far as they are still there when they are read. */
 export interface Leg {
   places: readonly ItemPlace[]
-  /** How many of them are read. */
   at: number
   bytes: number
   listeners: Set<GroupListener>
@@ -40,7 +39,6 @@ export class WatchedGroup {
     return this.#seen?.settings.capacity ?? 1
   }
 
-  /** Whether the window may be another one than it was. */
   isOutdated(head: WatchedHead): boolean {
     const seen = this.#seen
     if (seen === null) return true

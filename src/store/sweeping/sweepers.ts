@@ -107,7 +107,6 @@ function startSweepers(
   ]
 }
 
-/** Writes the history of queues at the end of each step, until it is stopped. */
 function startHistory(
   { record }: Pick<OpenQueues, 'record'>,
   onError: (error: unknown, work: BackgroundWork) => void,

@@ -21,11 +21,8 @@ export const MANY = 100
 /** How long a handler of many waits for more. */
 export const WAIT = fraction(0, 3600)
 
-export interface StoreWorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMany' | 'extendMany'> {
-  /**
-   * Ends claims as if they had not been made: ready again, with the receive count that they had before. Stale handles
-   * are ignored.
-   */
+export interface StoreWorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMany' | 'extendMany' | 'hold'> {
+  /** Ends claims as if they had not been made, with the receive count that they had before. Stale handles are ignored. */
   giveBack(queue: string, receiptHandles: readonly string[]): Promise<unknown>
   /** Throws where `once` would wait for itself. */
   guard?: (() => void) | undefined

@@ -6,9 +6,8 @@
  * one way: acked, nacked, given back, or lost. A lease is counted from before the receive that brought it.
  */
 
-import { isShared } from '../../kit/admission'
 import { Handlers } from '../../kit/handlers'
-import { fatesOf, type Handle, signalOf } from '../../kit/handling'
+import { fatesOf, type Handle } from '../../kit/handling'
 import { movedByTests } from '../../kit/test-time'
 import { RecentnError } from '../../shared/errors'
 import { Faults } from '../../shared/faults'
@@ -17,8 +16,9 @@ import { type ExtendSource, extendBy, type Lease, type LeaseFate, Leases, leaseO
 import { CLOCK, clearInterval, outside, setInterval } from '../../shared/platform'
 import type { Message } from '../../shared/queue-types'
 import { Stepping, type StopOptions } from '../../shared/running'
-import { InFlight, Settles, type SettlesOptions } from '../../shared/settle-batch'
+import { InFlight, Settles } from '../../shared/settle-batch'
 import { isClosed, SURROUNDINGS } from '../running'
+import { contextOf, mayPass } from './context'
 import type { StoreWorkSource, WorkSettings } from './options'
 import { Prefetch } from './prefetch'
 import type { Worker, WorkResult } from './types'
@@ -30,11 +30,6 @@ const MAX_LIMIT = 1000
 const SOON_MS = 100
 
 type Held = Lease<Message>
-
-/** While the claim holds; while the database is away, also beyond that. */
-const mayPass: SettlesOptions['again'] = (error, { endsAt }, isStopping) =>
-  !(error instanceof RecentnError && ['closed', 'queue_not_found'].includes(error.code)) &&
-  ((isShared(error) && !isStopping) || CLOCK.now() < endsAt)
 
 export class QueueWorker extends Stepping implements Worker {
   readonly #source: StoreWorkSource
@@ -171,7 +166,7 @@ export class QueueWorker extends Stepping implements Worker {
     const unkept = new Set(leases.filter((lease) => this.#isLate(lease)))
     if (unkept.size > 0) {
       this.#prefetch.slowed()
-      handlers.waiting = handlers.waiting.filter((lease) => !unkept.has(lease))
+      handlers.withdraw((lease) => unkept.has(lease))
       this.#giveBack([...unkept])
       handlers.next()
     }
@@ -203,12 +198,7 @@ export class QueueWorker extends Stepping implements Worker {
     if (leases.length === 0) return
     const beganAt = CLOCK.now()
     for (const lease of leases) lease.keptAt = beganAt
-    const context = {
-      /** Made when the handler asks for it. */
-      get signal() {
-        return signalOf(leases)
-      },
-    }
+    const context = contextOf(leases, this.#source, this.#queue, (lease, group) => this.#letGo(lease, group))
     const messages = leases.map(({ subject }) => subject)
     const { failed } = await fatesOf(this.#faults, this.#handle, messages, context)
     for (const lease of leases) {
@@ -219,6 +209,13 @@ export class QueueWorker extends Stepping implements Worker {
       if (failed.has(subject)) this.#settles.failed(lease, failed.get(subject))
       else this.#settles.done(lease)
     }
+  }
+
+  /** The message was given back with the hold; those of the group, or of the queue, that wait here for a handler are, too. */
+  #letGo(lease: Held, group: string | undefined): void {
+    this.#leases.remove(lease)
+    const isHeld = ({ subject }: Held) => group === undefined || subject.messageGroup === group
+    this.#giveBack(this.#handlers.withdraw(isHeld))
   }
 
   /** The receives that wait end too, and what they brought is given back. */

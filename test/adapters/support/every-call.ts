@@ -54,6 +54,7 @@ async function queues({ queues: calls, queue }: Omit<Transaction, 'manager'>, na
   expect(await calls.cancel(name, 'k')).toBe(true)
   await calls.pause(name)
   await calls.resume(name)
+  expect(await calls.hold(name, { seconds: 0 })).toEqual({ holdEndsAt: null })
   expect(await calls.get(name)).toMatchObject({ paused: false })
   expect(await calls.purge(`${name}-dead`)).toEqual({ deleted: 0 })
   expect(await calls.redrive(`${name}-dead`)).toEqual({ moved: 0 })

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sessionOf } from '../../../src/database/attached/attach'
-import { PollMemory } from '../../../src/repositories/polls/memory'
 import { PollRepository } from '../../../src/repositories/polls/repository'
 import { insertSql, POLL_TABLES, type PollTable } from '../../support/poll-shapes'
 import { type Context, refusal } from '../context'
@@ -165,7 +164,7 @@ export function describePollCursors(context: Context): void {
       await query(`INSERT INTO ${name} VALUES (2, 'a ', 2)`)
       await query('UPDATE recentn_poll_claims SET first_claimed_at_ms = 0')
       const { dataSource } = context.store
-      await new PollRepository(dataSource, sessionOf(dataSource), name, options, new PollMemory()).tidy()
+      await new PollRepository(dataSource, sessionOf(dataSource), name, options).tidy()
       expect(await poll(name, () => {}, options).once()).toMatchObject({ done: 1 })
     })
 

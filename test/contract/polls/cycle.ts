@@ -1,5 +1,4 @@
 import { sessionOf } from '../../../src/database/attached/attach'
-import { PollMemory } from '../../../src/repositories/polls/memory'
 import { ownConditions } from '../../../src/repositories/polls/own-columns'
 import { inTurns } from '../../../src/repositories/polls/place'
 import { freshConditions } from '../../../src/repositories/polls/ready'
@@ -19,7 +18,7 @@ export function describePollCycles(context: Context): void {
 
   const repositoryOf = (name: string, { options }: PollTable) => {
     const { dataSource } = context.store
-    return new PollRepository(dataSource, sessionOf(dataSource), name, options, new PollMemory())
+    return new PollRepository(dataSource, sessionOf(dataSource), name, options)
   }
   const claimed = async (repository: PollRepository, max: number) => {
     const { claims } = await repository.claim({ max, ranOut: max })

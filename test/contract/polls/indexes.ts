@@ -1,7 +1,6 @@
 import type { ObjectLiteral } from 'typeorm'
 import { sessionOf } from '../../../src/database/attached/attach'
 import type { PollOptions } from '../../../src/index'
-import { PollMemory } from '../../../src/repositories/polls/memory'
 import { ownConditions } from '../../../src/repositories/polls/own-columns'
 import { freshConditions } from '../../../src/repositories/polls/ready'
 import { PollRepository } from '../../../src/repositories/polls/repository'
@@ -18,7 +17,7 @@ export function describePollIndexes(context: Context): void {
 
   const planOf = (name: string, table: PollTable) => {
     const { dataSource } = context.store
-    return new PollRepository(dataSource, sessionOf(dataSource), name, table.options, new PollMemory()).plan()
+    return new PollRepository(dataSource, sessionOf(dataSource), name, table.options).plan()
   }
 
   /** The engine's plan of the statement that chooses rows: which index, and whether it sorts. */

@@ -32,6 +32,7 @@ export function describeQueueAttributes(context: Context): void {
         isDeadLetterQueue: false,
         counts: NONE,
         oldestAgeSeconds: null,
+        limited: 0,
         died: 0,
         growthPerMinute: null,
       })
@@ -47,6 +48,8 @@ export function describeQueueAttributes(context: Context): void {
         retentionSeconds: 60,
         maxMessages: 9,
         groupConcurrency: 2,
+        rateLimit: { messages: 5, perSeconds: 60 },
+        groupRateLimit: { messages: 1, perSeconds: 2 },
       }
       const queue = context.unique('q')
       const first = await queues().put(queue, all)

@@ -33,6 +33,7 @@ import { describeQueueSends } from './send'
 import { describeQueueSettings } from './settings'
 import { describeQueueSettles } from './settle'
 import { describeQueueTransactions } from './transactions'
+import { describeTurns } from './turns'
 import { describeQueueWaits } from './wait'
 import { describeQueuesWoken } from './woken'
 
@@ -66,6 +67,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueFairness(context)
   describeGroupConcurrency(context)
   describeQueueKeys(context)
+  describeTurns(context)
   describeKeyCosts(context)
   describeSchedules(context)
   describeQueueTransactions(context)

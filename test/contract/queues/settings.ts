@@ -19,6 +19,7 @@ export function describeQueueSettings(context: Context): void {
         oldestAgeSeconds: ___,
         died: ____,
         growthPerMinute: _____,
+        limited: ______,
         ...before
       } = (await queues().get(queue)) ?? {}
       for (const paused of [true, true, false, false]) {
@@ -99,6 +100,7 @@ export function describeQueueSettings(context: Context): void {
       let expected: Required<QueueSettings> = {
         ...{ visibilityTimeoutSeconds: 7, maxReceives: 3, deadLetterQueue: dead },
         ...{ onDelete: 'archive', retentionSeconds: 60, groupConcurrency: 4, maxMessages: 9 },
+        ...{ rateLimit: null, groupRateLimit: { messages: 3, perSeconds: 60 } },
       }
       await queues().put(queue, expected)
       const parts: QueueSettings[] = [
@@ -106,6 +108,8 @@ export function describeQueueSettings(context: Context): void {
         { maxReceives: 4 },
         { maxMessages: 10_000_000 },
         { maxMessages: null },
+        { rateLimit: { messages: 7, perSeconds: 1 } },
+        { groupRateLimit: null },
         { maxReceives: null },
         { deadLetterQueue: other },
         { onDelete: 'remove' },
@@ -121,6 +125,7 @@ export function describeQueueSettings(context: Context): void {
           ...expected,
           tag: expect.any(String),
           paused: false,
+          holdEndsAt: null,
           createdAt: expect.any(Date),
         })
         expect(await queues().get(queue)).toMatchObject(expected)

@@ -64,6 +64,7 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     update: [(settings) => queues.update('q', settings), (options) => queues.update('q', {}, options)],
     pause: NONE,
     resume: NONE,
+    hold: [(options) => queues.hold('q', options)],
     drop: NONE,
     list: [(options) => queues.list(options)],
     send: [(options) => queues.send('q', 1, options)],

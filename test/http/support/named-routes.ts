@@ -47,6 +47,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   }),
   pauseQueue: (side) => ({ path: `/v1/queues/${side}purged/pause`, at: ['queue'] }),
   resumeQueue: (side) => ({ path: `/v1/queues/${side}purged/resume`, json: {}, at: ['queue'] }),
+  holdQueue: (side) => ({ path: `/v1/queues/${side}purged/hold`, json: { seconds: 0 }, at: ['queue'] }),
   deleteQueue: (side) => ({ path: `/v1/queues/${side}deleted`, at: ['queue'] }),
   listErrors: (side) => ({ path: `/v1/queues/${side}letters/errors`, at: ['queue'] }),
   queueHistory: (side) => ({ path: `/v1/queues/${side}letters/history`, at: ['queue'] }),

@@ -42,7 +42,7 @@ export interface OracleMessage {
 export interface OracleQueue {
   number: number
   name: string
-  settings: Required<Omit<QueueSettings, 'deadLetterQueue'>>
+  settings: Required<Omit<QueueSettings, 'deadLetterQueue' | 'rateLimit' | 'groupRateLimit'>>
   /** True while a limit that a transaction has changed is not applied to the messages that are there. */
   isLimitNew: boolean
   paused: boolean

@@ -149,6 +149,7 @@ function statusOf(oracle: Oracle, queue: OracleQueue, isInside: boolean) {
     paused: queue.paused,
     deadLetterQueue: oracle.numbered(queue.deadLetters)?.name ?? null,
     isDeadLetterQueue: oracle.isDeadLetterQueue(queue),
+    limited: 0,
   }
   if (!isInside) return attributes
   const count = (state: MessageState) => oracle.in(queue, state).length

@@ -5,9 +5,9 @@
 import type { Parameter, Reader, Row, Statement } from '../../../database/engine'
 import type { QueueHead } from '../heads'
 import type { ClaimPlace } from '../pages'
-import { type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE } from '../rows'
+import { type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE, urgencyOf } from '../rows'
+import { claimSets } from '../settle/claims'
 import { NO_RECEIPT } from '../settle/receipts'
-import { claimSets } from '../settle/transitions'
 
 export interface ClaimRequest {
   head: QueueHead
@@ -58,4 +58,21 @@ export function claimedIn(rows: readonly Row[]): ClaimedRow[] {
 
 function byTurn(a: ClaimedRow, b: ClaimedRow): number {
   return b.priority - a.priority || a.virtualStart - b.virtualStart || (a.id < b.id ? -1 : 1)
+}
+
+/** Where the next claim may begin, after a full one: messages of the last priority that are left come later. */
+export function placeAfter(rows: readonly ClaimedRow[], limit: number): ClaimPlace | null {
+  const last = rows.at(-1)
+  if (last === undefined || rows.length < limit) return null
+  return { major: urgencyOf(last.priority), minor: last.virtualStart }
+}
+
+/** Whether a more urgent message is ready. Backwards: forwards, index entries of claimed messages would be in the way. */
+export async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise<boolean> {
+  const rows = await reader.rows(
+    `SELECT sort_major FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
+      `WHERE queue_id = ? AND state = ? AND sort_major < ? ORDER BY sort_major DESC LIMIT 1`,
+    [queueId, STATE.ready, major],
+  )
+  return rows.length > 0
 }

@@ -7,22 +7,25 @@
  * messages without waiting. The index recentn_queue_messages_claim serves WHERE and ORDER BY alike: a claim never passes over
  * messages that are delayed, in flight or dead.
  */
-import type { Reader, Session, Statement, StatementAnswer, Statements } from '../../../database/engine'
-import { merging } from '../../runners'
-import type { QueueHead } from '../heads'
+import type { Session, Statement, StatementAnswer, Statements } from '../../../database/engine'
+import type { Message, ReceiveOptions } from '../../../shared/queue-types'
+import { merging, type Waits } from '../../runners'
+import { type QueueHead, takesTurns } from '../heads'
 import { MAX_CLAIM_BYTES, type QueueMemory } from '../memory'
 import type { ClaimPlace } from '../pages'
-import { type ClaimedMessages, type ClaimedRow, messageColumns, STATE, urgencyOf } from '../rows'
-import { hasWork, lookAt, promoteSeen, type QueueLook } from '../settle/promote'
-import { giveBack } from '../settle/settle'
-import { lookSeconds, newClaimNumber } from '../settle/transitions'
-import { type ClaimRequest, claimedIn, claimSql, readSql } from './claim-statements'
+import { type ClaimedMessages, type ClaimedRow, messageColumns, messageOf } from '../rows'
+import { lookSeconds, newClaimNumber } from '../settle/claims'
+import { giveBack } from '../settle/give-back'
+import { hasWork, lookAt, type QueueLook } from '../settle/looks'
+import { promoteSeen } from '../settle/promote'
+import { type ClaimRequest, claimedIn, claimSql, isUrgent, placeAfter, readSql } from './claim-statements'
 import { claimNext } from './cycle'
+import { claimInTurn } from './in-turn'
 
 /** A further receive within this time does not look for due messages again. */
 const LOOK_MS = 100
 
-interface ReceiveRequest {
+export interface ReceiveRequest {
   queue: string
   limit: number
   visibilityTimeoutSeconds: number | undefined
@@ -45,6 +48,30 @@ export const RECEIVES = merging<QueueMemory, ReceiveRequest, ClaimedMessages | n
   run: receiveTogether,
 })
 
+/** A receive looks, and may wait and look again. */
+export async function receiveIn(
+  waits: Waits,
+  run: (request: ReceiveRequest) => Promise<ClaimedMessages | null>,
+  queue: string,
+  options: ReceiveOptions,
+  cursor: string | null,
+): Promise<Message[]> {
+  const { limit = 1, visibilityTimeoutSeconds, waitSeconds = 0, signal } = options
+  const waiting = waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
+  try {
+    // Events are mostly of messages that are ready: a look for due ones before the claim would only delay them.
+    for (let mayLook = true; ; mayLook = false) {
+      waiting.look()
+      const request = { queue, visibilityTimeoutSeconds, cursor, limit, signal, mayLook }
+      const claimed = await waiting.unlessAborted(run(request))
+      if (claimed?.rows.length) return claimed.rows.map((row) => messageOf(claimed.head, row, options))
+      if (!(await waiting.again(undefined, claimed?.nextInMs ?? undefined))) return []
+    }
+  } finally {
+    waiting.leave()
+  }
+}
+
 /** First come, first served. Messages whose caller has left since are given back. */
 async function receiveTogether(
   session: Session,
@@ -57,7 +84,7 @@ async function receiveTogether(
   const mayLook = requests.some((request) => request.mayLook)
   const all = { ...first, limit: wantedBy(requests), mayLook }
   const claimed = cursor === null ? claimReady(session, memory, all) : claimNext(session, memory, { ...all, cursor })
-  const { head, rows } = await claimed
+  const { head, rows, nextInMs } = await claimed
   // Further callers may leave while messages are given back.
   for (let wanted = wantedBy(requests); rows.length > wanted; wanted = wantedBy(requests)) {
     await giveBack(session, memory, first.queue, rows.splice(wanted)).catch(() => {})
@@ -67,7 +94,7 @@ async function receiveTogether(
   return requests.map((request) => {
     const share = rows.slice(given, given + maxOf(request))
     given += share.length
-    return { head, rows: share }
+    return { head, rows: share, nextInMs }
   })
 }
 
@@ -81,7 +108,9 @@ function maxOf({ limit, signal }: ReceiveRequest): number {
 
 async function claimReady(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedMessages> {
   const first = await claimSome(session, memory, request)
-  if (first.work === null || first.rows.length > 0) return first
+  if (first.rows.length > 0) return first
+  if (takesTurns(first.head)) return claimInTurn(session, memory, request)
+  if (first.work === null) return first
   await promoteSeen(session, memory, first.work, request.limit)
   return claimSome(session, memory, { ...request, mayLook: false })
 }
@@ -138,9 +167,9 @@ class ReceiveClaims {
         const isFresh = statements.separate || statements.engine.oneConnection
         if (!look.isReady && isFresh) return { head: look.head, rows: [], work: null }
         head = look.head
-      } else if (head.paused) head = await memory.refresh(statements, queue)
+      } else if (head.paused || head.heldMs > 0) head = await memory.refresh(statements, queue)
       const claimed = { head, rows: this.#rows, work: null }
-      if (head.paused) return claimed
+      if (head.paused || takesTurns(head)) return claimed
       if (!isWhole && statements.separate && lookSeconds(head, visibilityTimeoutSeconds) === 0) return null
       const from = fromStart ? null : await this.#placeOf(statements, head)
       const isAll = (await this.#claim(statements, head, from)) === 'all'
@@ -191,23 +220,6 @@ class ReceiveClaims {
 /** The most that a message may take as JSON, approximately: JSON writes some characters of an error as six. */
 function sizeOf({ body, attributes, lastError }: ClaimedRow): number {
   return 300 + body.length + (attributes?.length ?? 0) + 6 * (lastError?.length ?? 0)
-}
-
-/** Where the next claim may begin, after a full one: messages of the last priority that are left come later. */
-function placeAfter(rows: readonly ClaimedRow[], limit: number): ClaimPlace | null {
-  const last = rows.at(-1)
-  if (last === undefined || rows.length < limit) return null
-  return { major: urgencyOf(last.priority), minor: last.virtualStart }
-}
-
-/** Whether a more urgent message is ready. Backwards: forwards, index entries of claimed messages would be in the way. */
-async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise<boolean> {
-  const rows = await reader.rows(
-    `SELECT sort_major FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
-      `WHERE queue_id = ? AND state = ? AND sort_major < ? ORDER BY sort_major DESC LIMIT 1`,
-    [queueId, STATE.ready, major],
-  )
-  return rows.length > 0
 }
 
 /** None when nothing is ready, and when the head has changed. With `isLost`, the claim may have been made before. */

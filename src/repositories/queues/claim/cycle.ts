@@ -9,9 +9,10 @@ import { CYCLED, holdHead, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
 import { type ClaimedMessages, type ClaimedRow, claimedOf, messageColumns, STATE } from '../rows'
+import { claimSets, lookSeconds, newClaimNumber } from '../settle/claims'
 import { promoteDue } from '../settle/promote'
 import { QUEUE_OF_IDS } from '../settle/receipts'
-import { claimSets, lookSeconds, newClaimNumber, updateRows } from '../settle/transitions'
+import { updateRows } from '../settle/transitions'
 
 const PAGE = 500
 /** Running it twice has the effect of running it once. */

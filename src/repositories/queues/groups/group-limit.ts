@@ -1,5 +1,5 @@
 /**
- * Applying a changed `groupConcurrency` to the messages that are there, in small transactions. The process that changed it does
+ * Applying a changed `groupConcurrency` or `groupRateLimit` to the messages that are there, in small transactions. The process that changed it does
  * so, and a sweeper continues where that was cut off. It may run in several processes at once: each step names the limit and the
  * phase that it is for, and does nothing under another.
  *
@@ -12,24 +12,37 @@
 import type { Parameter, Row, Session, Tx } from '../../../database/engine'
 import { MAX_ID } from '../../../fields/rules'
 import { isPassing } from '../../../shared/errors'
+import type { QueueSettings } from '../../../shared/queue-types'
 import { whether } from '../../poll-query'
 import { REMINDED, remindAtOnce } from '../../reminders'
-import { GROUP_PHASE, isLimited, type QueueHead, readHead, readHeadById } from '../heads'
+import { GROUP_PHASE, isLimited, type QueueHead, readHead, readHeadById, storedLimit } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
+import { storedRates } from '../rates'
 import { BEHIND, blockedPlace, STATE } from '../rows'
-import { type LockedRow, lockedColumns, lockedOf, makeBlocked, makeReady, newClaimNumber } from '../settle/transitions'
-import { fillPlaces, givePlacesTo } from './places'
+import { newClaimNumber } from '../settle/claims'
+import { type LockedRow, lockedColumns, lockedOf, makeBlocked, makeReady } from '../settle/transitions'
+import { fillPlaces, givePlacesTo } from './passing'
 
 const PAGE = 200
 /** Running it twice has the effect of running it once. The next round of a sweeper tries again. */
 const REPEATABLE = { arrived: async () => false, retryMs: 0 }
 
-/** The columns of a queue with another limit; `before` is null for a new queue. Its id makes the places void that were given before. */
-export function limitColumns(limit: number, before: QueueHead | null): Record<string, Parameter> {
-  if (limit === (before?.groupConcurrency ?? 0)) return {}
-  const phase = before === null ? GROUP_PHASE.settled : GROUP_PHASE.blocking
-  return { group_concurrency: limit, group_limit_id: newClaimNumber(), group_phase: phase }
+/** The columns of a queue with other limits; `before` is null for a new queue. An id makes the places void that were given before. */
+export function limitColumns(
+  { groupConcurrency, rateLimit, groupRateLimit }: QueueSettings,
+  before: QueueHead | null,
+): Record<string, Parameter> {
+  const atOnce = before?.groupConcurrency ?? 0
+  const limit = groupConcurrency === undefined ? atOnce : storedLimit(groupConcurrency)
+  const wasRate = before?.groupRateLimit ?? null
+  const rate = groupRateLimit === undefined ? wasRate : groupRateLimit
+  const own = rateLimit === undefined ? (before?.rateLimit ?? null) : rateLimit
+  const rates: Record<string, Parameter> = {}
+  if (rateLimit !== undefined || groupRateLimit !== undefined) rates.rates = storedRates(own, rate)
+  if (limit === atOnce && storedRates(null, rate) === storedRates(null, wasRate)) return rates
+  const group_phase = before === null ? GROUP_PHASE.settled : GROUP_PHASE.blocking
+  return { ...rates, group_concurrency: limit, group_limit_id: newClaimNumber(), group_phase }
 }
 
 /** After a change. Where it cannot be done now, and after a caller's transaction, a sweeper does it, or a receive. */
@@ -64,7 +77,7 @@ export async function mendLimits(session: Session, memory: QueueMemory, which: s
     const { queues, queueMessages, queueMessageGroups } = tables
     const ofQueue = (table: string) => `FROM ${table} WHERE ${table}.queue_id = ${queues}.id`
     const taken = `SELECT COALESCE(SUM(taken), 0) ${ofQueue(queueMessageGroups)} AND limit_id = group_limit_id`
-    const held = `SELECT COUNT(*) ${ofQueue(queueMessages)} AND state IN (${ready}, ${inFlight}, ${delayed}) AND group_place = group_limit_id`
+    const held = `SELECT COUNT(*) ${ofQueue(queueMessages)} AND state IN (${ready}, ${inFlight}, ${delayed}) AND ABS(group_place) = group_limit_id`
     return rows(
       `SELECT ${engine.bigint('id')} AS id, group_limit_id FROM ${queues} WHERE ${LIMITED} AND id ${which} ` +
         `AND EXISTS (SELECT 1 ${ofQueue(queueMessages)} AND state = ${blocked}) AND (${taken}) > (${held})`,
@@ -167,12 +180,21 @@ async function eachPage(
   }
 }
 
-function blockReady(session: Session, head: QueueHead): Promise<boolean> {
-  return eachPage(session, head, STATE.ready, (tx, held, rows) => {
-    const ofGroups = rows.filter(({ messageGroup }) => messageGroup !== null)
-    return makeBlocked(tx, held, ofGroups, '')
-  })
+async function blockReady(session: Session, head: QueueHead): Promise<boolean> {
+  const block = (chosen: (row: LockedRow) => boolean): PageWork => {
+    return (tx, held, rows) => makeBlocked(tx, held, rows.filter(chosen), '')
+  }
+  if (!(await eachPage(session, head, STATE.delayed, block(waitsForTurn)))) return false
+  return eachPage(
+    session,
+    head,
+    STATE.ready,
+    block(({ messageGroup }) => messageGroup !== null),
+  )
 }
+
+/** A delayed message that has a turn, under whatever limit. */
+const waitsForTurn = ({ groupPlace }: LockedRow) => (groupPlace ?? 0) < 0
 
 /** A message that was received and waits for its next try keeps its place. One that was sent with a delay has none yet. */
 async function giveToHeld(session: Session, head: QueueHead): Promise<boolean> {
@@ -187,19 +209,28 @@ async function giveToHeld(session: Session, head: QueueHead): Promise<boolean> {
 function giveToBlocked(session: Session, memory: QueueMemory, head: QueueHead): Promise<boolean> {
   const fill: PageWork = async (tx, held, rows) => {
     const names = new Set(rows.map(({ messageGroup }) => messageGroup as string))
-    await makeReady(tx, held, await fillPlaces(tx, held, names), '', memory)
+    await fillPlaces(tx, memory, held, names)
   }
   // The last group has what it can have: the rest of it is passed over.
   const endOf = (last: Row) => ({ ...blockedPlace(last.message_group as string), id: MAX_ID })
   return eachPage(session, head, STATE.blocked, fill, endOf)
 }
 
-function unblock(session: Session, memory: QueueMemory, head: QueueHead): Promise<boolean> {
+async function unblock(session: Session, memory: QueueMemory, head: QueueHead): Promise<boolean> {
+  const free: PageWork = (tx, held, rows) =>
+    makeReady(tx, held, rows.filter(waitsForTurn), ', group_place = NULL', memory)
+  if (!(await eachPage(session, head, STATE.delayed, free))) return false
   return eachPage(session, head, STATE.blocked, (tx, held, rows) => makeReady(tx, held, rows, '', memory))
 }
 
-/** Removes groups that have no places under this limit. */
+/** Removes groups that have no places under this limit; what waits under another does so no more. */
 async function forgetGroups(session: Session, head: QueueHead): Promise<boolean> {
+  const forget = (tx: Tx) =>
+    tx.later(`UPDATE ${tx.tables.queueTurns} SET waiting = 0 WHERE queue_id = ? AND limit_id <> ?`, [
+      head.id,
+      head.groupLimitId,
+    ])
+  await session.write(forget, REPEATABLE)
   for (;;) {
     const removed = await session.write(async (tx) => {
       const held = await heldStill(tx, head)

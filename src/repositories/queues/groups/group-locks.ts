@@ -1,5 +1,5 @@
 /**
- * The rows of message groups in queues with a `groupConcurrency`: locking and writing them. It owns
+ * The rows of message groups in queues with a `groupConcurrency` or a `groupRateLimit`: locking and writing them. It owns
  * recentn_queue_message_groups; `places.ts` says what they are for. They are locked in the order of their names.
  */
 import { compareNames, type Insert, type Parameter, type StatementAnswer, type Tx } from '../../../database/engine'
@@ -7,18 +7,27 @@ import { chunksOf } from '../../chunks'
 import type { QueueHead } from '../heads'
 import { blockedPlace, claimOrder, STATE } from '../rows'
 import { type LockedRow, lockedColumns, lockedOf } from '../settle/transitions'
+import { lockTurns, saveTurns, type Turns } from './turns'
 
 export interface LockedGroup {
   head: QueueHead
   group: string
   /** Messages that give up their places. */
   leaving: number
+  /** Messages that give up their turns: they leave, or are received. */
+  done: number
   /** How many blocked messages are looked for. */
   asked: number
   taken: number
   /** The first ones. */
   blocked: LockedRow[]
+  /** Null without a `groupRateLimit`. */
+  turns: Turns | null
 }
+
+export const lockable = (head: QueueHead, group: string): LockedGroup => ({
+  ...{ head, group, leaving: 0, done: 0, asked: 0, taken: 0, blocked: [], turns: null },
+})
 
 export type LockedGroups = ReadonlyMap<string, LockedGroup>
 
@@ -47,6 +56,8 @@ export async function lockGroups(tx: Tx, groups: LockedGroups): Promise<void> {
     }
     for (const [index, one] of asking.entries()) one.blocked = (found[index] as StatementAnswer).rows.map(lockedOf)
   }
+  const rated = sorted.filter(({ head }) => head.groupRateLimit !== null)
+  for (const [one, turns] of await lockTurns(tx, rated)) one.turns = turns
 }
 
 function byName(a: LockedGroup, b: LockedGroup): number {
@@ -100,6 +111,7 @@ export async function saveGroups(tx: Tx, groups: LockedGroups): Promise<void> {
       await tx.later(`DELETE FROM ${tx.tables.queueMessageGroups} WHERE ${where}`, parameters)
     }
   }
+  await saveTurns(tx, new Map([...groups.values()].flatMap((one) => (one.turns ? [[one, one.turns]] : []))))
 }
 
 /** Those of the groups that another transaction has locked; it waits for none. */

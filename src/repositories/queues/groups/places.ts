@@ -1,7 +1,10 @@
 /**
- * The places of message groups, in queues with a `groupConcurrency`. A message of a group is ready or in flight, or waits for
+ * The places of message groups, in queues with a `groupConcurrency` or a `groupRateLimit`. A message of a group is ready or in flight, or waits for
  * its next try, only while it has one of the group's places. The others are blocked, which no claim sees, and get the places
  * that become free in the order in which they were sent.
+ *
+ * With a `groupRateLimit` a place comes with a turn (`turns.ts`), until the message is received: one whose turn comes later is
+ * delayed until then. Without a `groupConcurrency` its place ends with its turn.
  *
  * It owns the column group_place. Invariant: `taken` of a group's row is the number of its messages that have a place,
  * and while messages of the group are blocked, all places are taken. The row is the lock of both: whoever sends a message of
@@ -12,11 +15,21 @@
  * without its group (a purge, say) waits for nothing after that.
  */
 import type { Tx } from '../../../database/engine'
-import { GROUP_PHASE, isLimited, type QueueHead } from '../heads'
+import { groupedBy } from '../../chunks'
+import { GROUP_PHASE, givenPlace, isLimited, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import type { MessageToSend } from '../rows'
-import { type LockedRow, makeReady, updateRows } from '../settle/transitions'
-import { keyOf, type LockedGroup, type LockedGroups, lockedElsewhere, lockGroups, saveGroups } from './group-locks'
+import { type LockedRow, makeReady, type NotReady } from '../settle/transitions'
+import {
+  keyOf,
+  type LockedGroup,
+  type LockedGroups,
+  lockable,
+  lockedElsewhere,
+  lockGroups,
+  saveGroups,
+} from './group-locks'
+import type { Turn } from './turns'
 
 /** A message that comes to a queue, leaves one, or both; one that stays in its queue becomes ready again. */
 export interface MessageMove {
@@ -28,8 +41,7 @@ export interface MessageMove {
   to: QueueHead | null
 }
 
-export interface GivenPlaces {
-  blocked: ReadonlySet<bigint>
+export interface GivenPlaces extends NotReady {
   /** Messages that were blocked and have a place now, by queue: to be made ready. */
   next: ReadonlyMap<QueueHead, readonly LockedRow[]>
 }
@@ -45,17 +57,22 @@ export function moveOf(
   return { id, messageGroup, groupPlace, from, to }
 }
 
+export type Placed = Pick<MessageMove, 'messageGroup' | 'groupPlace'>
+
 /** Whether the message has a place in the queue that is not void. */
-function hasPlace(
-  { messageGroup, groupPlace }: Pick<MessageMove, 'messageGroup' | 'groupPlace'>,
-  head: QueueHead | null,
-) {
-  return isLimited(head) && messageGroup !== null && groupPlace === head.groupLimitId
+export function hasPlace({ messageGroup, groupPlace }: Placed, head: QueueHead | null): head is QueueHead {
+  return isLimited(head) && messageGroup !== null && Math.abs(groupPlace ?? 0) === head.groupLimitId
+}
+
+/** Whether it has a turn, too: it was not received since it got its place. */
+export function hasTurn(placed: Placed, head: QueueHead | null): boolean {
+  return hasPlace(placed, head) && head.groupRateLimit !== null && placed.groupPlace === givenPlace(head)
 }
 
 function keepsPlace(move: MessageMove): boolean {
   const { from, to } = move
-  return from?.id === to?.id && hasPlace(move, to) && to?.groupPhase !== GROUP_PHASE.blocking
+  const isThere = from?.id === to?.id && hasPlace(move, to) && to.groupPhase !== GROUP_PHASE.blocking
+  return isThere && (to?.groupRateLimit === null || hasTurn(move, to))
 }
 
 /** The queue whose group loses a message; null if it has no place there, or keeps it. */
@@ -71,13 +88,17 @@ function groupsOf(moves: readonly MessageMove[]): Map<string, LockedGroup> {
   const groups = new Map<string, LockedGroup>()
   const groupOf = (head: QueueHead, group: string) => {
     const key = keyOf(head, group)
-    const known = groups.get(key) ?? { head, group, leaving: 0, asked: 0, taken: 0, blocked: [] }
+    const known = groups.get(key) ?? lockable(head, group)
     groups.set(key, known)
     return known
   }
   for (const move of moves) {
     const [left, entered] = [leaves(move), enters(move)]
-    if (left) groupOf(left, move.messageGroup as string).leaving++
+    if (left) {
+      const one = groupOf(left, move.messageGroup as string)
+      one.leaving++
+      if (hasTurn(move, left)) one.done++
+    }
     if (entered) groupOf(entered, move.messageGroup as string)
   }
   for (const one of groups.values()) {
@@ -95,36 +116,65 @@ export async function lockPlaces(tx: Tx, moves: readonly MessageMove[]): Promise
   return groups
 }
 
-/** Gives the places of the locked groups: first to messages that are blocked already, then to those that come, by their ids. */
-export async function givePlaces(tx: Tx, moves: readonly MessageMove[], groups: LockedGroups): Promise<GivenPlaces> {
-  const blocked = new Set<bigint>()
-  const next = new Map<QueueHead, LockedRow[]>()
-  if (groups.size === 0) return { blocked, next }
-  const full = new Set<LockedGroup>()
-  for (const one of groups.values()) {
-    one.taken -= one.leaving
-    const { groupConcurrency, groupPhase } = one.head
-    const free = Math.max(0, groupConcurrency - one.taken)
-    const given = one.blocked.slice(0, free)
-    one.taken += given.length
-    if (given.length > 0) next.set(one.head, [...(next.get(one.head) ?? []), ...given])
-    const mayLeaveSome = one.asked > 0 && one.blocked.length === one.asked
-    if (groupPhase === GROUP_PHASE.blocking || mayLeaveSome) full.add(one)
-  }
-  for (const move of [...moves].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    const head = enters(move)
-    if (head === null) continue
-    const one = groups.get(keyOf(head, move.messageGroup as string)) as LockedGroup
-    if (full.has(one) || one.taken >= head.groupConcurrency) blocked.add(move.id)
-    else one.taken++
-  }
-  await saveGroups(tx, groups)
-  return { blocked, next }
+/** Whether one more message of the group gets a place, and a turn. */
+export function hasRoom({ head, taken, turns }: LockedGroup): boolean {
+  return (head.groupConcurrency === 0 || taken < head.groupConcurrency) && turns?.nextMs !== null
 }
 
 /**
- * Places for messages that are sent; a delayed one asks for a place when its time has come. The ids are their indexes.
- * `leaving`: messages that give up places.
+ * Gives the places of the locked groups: first to messages that are blocked already, then to those that come, by their ids. One
+ * that comes back to its group for another turn is among the first.
+ */
+export async function givePlaces(tx: Tx, moves: readonly MessageMove[], groups: LockedGroups): Promise<GivenPlaces> {
+  const blocked = new Set<bigint>()
+  const later = new Map<bigint, Turn>()
+  const next = new Map<QueueHead, LockedRow[]>()
+  if (groups.size === 0) return { blocked, later, next }
+  const place = (one: LockedGroup, id: bigint) => {
+    one.taken++
+    if (one.turns === null) return
+    const atMs = one.turns.nextMs ?? 0
+    one.turns.waiting++
+    if (atMs > one.turns.nowMs) later.set(id, { atMs, inMs: atMs - one.turns.nowMs })
+  }
+  const back = groupedBy(moves.filter(comesBack), (move) => keyOf(move.to as QueueHead, move.messageGroup as string))
+  const full = new Set<LockedGroup>()
+  for (const [key, one] of groups) {
+    one.taken -= one.leaving
+    if (one.turns !== null) one.turns.waiting -= one.done
+    const isBlocking = one.head.groupPhase === GROUP_PHASE.blocking
+    const given: LockedRow[] = []
+    for (const row of [...one.blocked, ...(back.get(key) ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+      const hasPlaceNow = !isBlocking && hasRoom(one)
+      if (hasPlaceNow) place(one, row.id)
+      if ('to' in row) {
+        if (!hasPlaceNow) blocked.add(row.id)
+      } else if (hasPlaceNow) given.push(row)
+    }
+    if (given.length > 0) next.set(one.head, [...(next.get(one.head) ?? []), ...given])
+    const mayLeaveSome = one.asked > 0 && one.blocked.length === one.asked
+    if (isBlocking || mayLeaveSome) full.add(one)
+  }
+  for (const move of [...moves].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+    const head = enters(move)
+    if (head === null || comesBack(move)) continue
+    const one = groups.get(keyOf(head, move.messageGroup as string)) as LockedGroup
+    if (full.has(one) || !hasRoom(one)) blocked.add(move.id)
+    else place(one, move.id)
+  }
+  await saveGroups(tx, groups)
+  return { blocked, later, next }
+}
+
+/** To its group, where a rate makes it wait for another turn. */
+function comesBack(move: MessageMove): boolean {
+  const head = enters(move)
+  return head !== null && head.groupRateLimit !== null && move.from?.id === head.id
+}
+
+/**
+ * Places for messages that are sent; a delayed one asks for a place when its time has come. Their ids: below 0, the last one's
+ * is -1. `leaving`: messages that give up places.
  */
 export function enterGroups(
   tx: Tx,
@@ -133,7 +183,7 @@ export function enterGroups(
 ): Promise<GivenPlaces> {
   const moves = toInsert.flatMap(({ head, row: { messageGroup, delayMs }, isBehind }, index) =>
     isLimited(head) && messageGroup !== null && delayMs === 0 && !isBehind
-      ? [{ id: BigInt(index), messageGroup, groupPlace: null, from: null, to: head }]
+      ? [{ id: BigInt(index - toInsert.length), messageGroup, groupPlace: null, from: null, to: head }]
       : [],
   )
   return changePlaces(tx, [...moves, ...leaving])
@@ -145,36 +195,8 @@ export async function changePlaces(tx: Tx, moves: readonly MessageMove[]): Promi
 }
 
 /** Makes the messages ready that have places now. */
-export async function makeNextReady(tx: Tx, { next }: GivenPlaces, memory: QueueMemory): Promise<void> {
-  for (const [head, rows] of next) await makeReady(tx, head, rows, '', memory)
-}
-
-/** Gives a place to each of the messages, also beyond the limit: they are in flight, or wait for their next try. */
-export async function givePlacesTo(tx: Tx, head: QueueHead, rows: readonly LockedRow[]): Promise<void> {
-  const without = rows.filter((row) => isLimited(head) && row.messageGroup !== null && !hasPlace(row, head))
-  if (without.length === 0) return
-  const groups = new Map<string, LockedGroup>()
-  for (const { messageGroup } of without) {
-    const group = messageGroup as string
-    groups.set(keyOf(head, group), { head, group, leaving: 0, asked: 0, taken: 0, blocked: [] })
-  }
-  await lockGroups(tx, groups)
-  for (const { messageGroup } of without) {
-    const one = groups.get(keyOf(head, messageGroup as string)) as LockedGroup
-    one.taken++
-  }
-  await saveGroups(tx, groups)
-  await updateRows(tx, 'group_place = ?', without, [head.groupLimitId])
-}
-
-/** Gives the free places of the groups to blocked messages, which are to be made ready. */
-export async function fillPlaces(tx: Tx, head: QueueHead, names: Iterable<string>): Promise<readonly LockedRow[]> {
-  const asked = head.groupConcurrency
-  const groups = new Map<string, LockedGroup>()
-  for (const group of names) groups.set(keyOf(head, group), { head, group, leaving: 0, asked, taken: 0, blocked: [] })
-  await lockGroups(tx, groups)
-  const { next } = await givePlaces(tx, [], groups)
-  return next.get(head) ?? []
+export async function makeNextReady(tx: Tx, given: GivenPlaces, memory: QueueMemory): Promise<void> {
+  for (const [head, rows] of given.next) await makeReady(tx, head, rows, '', memory, given)
 }
 
 /** The groups, of those that the moves change, that another transaction has locked; it waits for none. */

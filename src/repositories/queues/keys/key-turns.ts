@@ -3,13 +3,13 @@
  */
 import type { Tx } from '../../../database/engine'
 import { groupedBy } from '../../chunks'
-import { type GivenPlaces, type MessageMove, moveOf } from '../groups/places'
+import { type MessageMove, moveOf } from '../groups/places'
 import type { QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { removeRows } from '../removal'
 import { BEHIND, STATE } from '../rows'
 import { NO_RECEIPT } from '../settle/receipts'
-import { type LockedRow, makeReady, updateRows } from '../settle/transitions'
+import { type LockedRow, makeReady, type NotReady, updateRows } from '../settle/transitions'
 import { heldKey, type LockedKey, type LockedKeys, nameOfKey, saveKeys } from './key-locks'
 
 export const NO_KEYS: LockedKeys = new Map()
@@ -101,13 +101,7 @@ export class KeyTurns {
   }
 
   /** `back`: what is set in messages that come back, and wait behind another. */
-  async finish(
-    tx: Tx,
-    memory: QueueMemory,
-    nowMs: number,
-    { blocked }: Pick<GivenPlaces, 'blocked'>,
-    back = '',
-  ): Promise<void> {
+  async finish(tx: Tx, memory: QueueMemory, nowMs: number, given: NotReady, back = ''): Promise<void> {
     const superseded = this.#superseded.map(({ row }) => row)
     await removeRows(tx, superseded, tx.tables.queueMessages)
     if (superseded.length > 0) tx.afterCommit(memory.counting('messagesSuperseded', superseded.length))
@@ -131,7 +125,7 @@ export class KeyTurns {
         rows.filter((row) => !later.includes(row)),
         '',
         memory,
-        blocked,
+        given,
       )
     }
     const changed = [...this.#changed].map(({ head, key, waiting, inFlight }) => {

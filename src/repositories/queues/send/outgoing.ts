@@ -1,6 +1,7 @@
 /** The messages that a transaction sends, and their rows. */
 import type { Parameter } from '../../../database/engine'
-import { CYCLED, isLimited, type QueueHead } from '../heads'
+import type { Turn } from '../groups/turns'
+import { CYCLED, givenPlace, isLimited, type QueueHead } from '../heads'
 import { BEHIND, blockedPlace, type MessageToSend, STATE, urgencyOf } from '../rows'
 import type { DedupCandidate } from './dedups'
 
@@ -12,10 +13,12 @@ export interface OutgoingMessage extends DedupCandidate {
   isBlocked: boolean
   /** A message with its key is in flight. */
   isBehind: boolean
+  /** Of its group, where that comes later. */
+  turn: Turn | null
 }
 
 export function outgoing(head: QueueHead, row: MessageToSend): OutgoingMessage {
-  return { head, row, id: 0n, first: null, sent: true, start: 0, isBlocked: false, isBehind: false }
+  return { head, row, id: 0n, first: null, sent: true, start: 0, isBlocked: false, isBehind: false, turn: null }
 }
 
 /** A message that is not sent has the id of the one that it names. */
@@ -23,17 +26,20 @@ export function nameFirst(message: OutgoingMessage): void {
   if (message.first !== null) message.id = message.first.id
 }
 
-export const isReady = ({ row, isBlocked, isBehind }: OutgoingMessage) => row.delayMs === 0 && !isBlocked && !isBehind
+/** It may be received, or waits for its turn only. */
+const isPlaced = ({ row, isBlocked, isBehind }: OutgoingMessage) => row.delayMs === 0 && !isBlocked && !isBehind
+
+export const isReady = (sending: OutgoingMessage) => isPlaced(sending) && sending.turn === null
 
 /** The limit under which it has a place of its group; null if it has none. */
 export function groupPlaceOf(sending: OutgoingMessage): number | null {
   const { head, row } = sending
-  return isLimited(head) && row.messageGroup !== null && isReady(sending) ? head.groupLimitId : null
+  return isLimited(head) && row.messageGroup !== null && isPlaced(sending) ? givenPlace(head) : null
 }
 
 export function columnsOf(sending: OutgoingMessage, nowMs: number): Parameter[] {
-  const { head, row, start, isBlocked, isBehind } = sending
-  const dueMs = nowMs + row.delayMs
+  const { head, row, start, isBlocked, isBehind, turn } = sending
+  const dueMs = turn?.atMs ?? nowMs + row.delayMs
   const isNext = isReady(sending)
   const blocked = isBehind ? BEHIND : isBlocked ? blockedPlace(row.messageGroup as string) : null
   return [

@@ -95,10 +95,11 @@ async function fullGroups(
     if (!isLimited(head)) continue
     const groups = new Set(mine.flatMap(({ rows }) => rows.flatMap(({ messageGroup }) => messageGroup ?? [])))
     for (const chunk of chunksOf([...groups], MAX_ROWS)) {
+      const most = head.groupConcurrency || (head.groupRateLimit?.messages ?? 0)
       const sql =
         `SELECT message_group FROM ${reader.tables.queueMessageGroups} WHERE queue_id = ? AND limit_id = ? AND taken >= ? ` +
         `AND message_group IN (${placeholders(chunk.length)})`
-      const rows = await reader.rows(sql, [head.id, head.groupLimitId, head.groupConcurrency, ...chunk])
+      const rows = await reader.rows(sql, [head.id, head.groupLimitId, most, ...chunk])
       for (const { message_group } of rows) full.add(nameOf(GROUP, head.id, message_group))
     }
   }

@@ -13,6 +13,7 @@ import { committing } from '../../runners'
 import { leaveMark } from '../../writers'
 import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
 import { enterGroups, makeNextReady } from '../groups/places'
+import { remindOfTurns, type Turn } from '../groups/turns'
 import { type HeldHeads, holdHeads, isLimited, lowerShortest, markKeyed, type QueueHead, readHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { insertChunks, insertedColumns, type SendRequest, textsOf } from '../rows'
@@ -114,7 +115,13 @@ async function sendFully(
   await lowerAll(tx, toInsert)
   await remindOfDelayed(tx, memory, toInsert)
   const given = await enterGroups(tx, toInsert, leavingPlaces(keys, nowMs))
-  for (const index of given.blocked) (toInsert[Number(index)] as OutgoingMessage).isBlocked = true
+  const numbered = (id: bigint) => toInsert[toInsert.length + Number(id)]
+  for (const id of given.blocked) (numbered(id) as OutgoingMessage).isBlocked = true
+  for (const [id, turn] of given.later) {
+    const one = numbered(id)
+    if (id < 0n && one !== undefined) one.turn = turn
+  }
+  await remindOfLater(tx, memory, toInsert)
   const ready = toInsert.filter(isReady)
   const passed = isOwn ? await giveOpenStarts(tx, memory, ready) : null
   if (passed === null) await giveStarts(tx, ready)
@@ -216,6 +223,14 @@ async function remindOfDelayed(tx: Tx, memory: QueueMemory, toInsert: readonly O
     if (row.delayMs > 0) first.set(head.id, Math.min(row.delayMs, first.get(head.id) ?? row.delayMs))
   }
   for (const [id, delayMs] of first) await memory.reminders.remind(tx, id, delayMs)
+}
+
+async function remindOfLater(tx: Tx, memory: QueueMemory, toInsert: readonly OutgoingMessage[]): Promise<void> {
+  const later = toInsert.filter(({ turn }) => turn !== null)
+  for (const [head, alike] of groupedBy(later, (one) => one.head)) {
+    const turns = alike.map(({ turn }) => turn as Turn)
+    await remindOfTurns(tx, head, turns, memory)
+  }
 }
 
 async function insertMessages(tx: Tx, toInsert: readonly OutgoingMessage[], held: HeldHeads): Promise<void> {

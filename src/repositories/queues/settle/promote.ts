@@ -4,22 +4,31 @@
  * Order of the locks: the queue's head, the messages, keys (only free ones), the head of the dead-letter queue, places, flows. Rows that another
  * transaction has locked are skipped, so that a promotion delays no other work.
  */
-import type { Reader, Session, Tx } from '../../../database/engine'
+import type { Session, Tx } from '../../../database/engine'
 import { ranOutError } from '../../../fields/queues'
 import { isPassing } from '../../../shared/errors'
 import { RAN_OUT } from '../../../shared/failures'
-import type { PollFacts, PollQuestion } from '../../poll-query'
 import { canAssign } from '../groups/flows'
 import { applyGroupLimit } from '../groups/group-limit'
-import { busyGroups, changePlaces, givePlaces, isAmong, lockPlaces, makeNextReady, moveOf } from '../groups/places'
+import {
+  busyGroups,
+  changePlaces,
+  givePlaces,
+  hasTurn,
+  isAmong,
+  lockPlaces,
+  makeNextReady,
+  moveOf,
+} from '../groups/places'
 import { GROUP_PHASE, holdHead, type QueueHead, readHeadById } from '../heads'
 import { namesOf } from '../keys/held'
 import { heldKey, lockFreeKeys, nameOfKey } from '../keys/key-locks'
 import { KeyTurns, NO_KEYS } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
-import { dueSql, TIMED } from '../reminded'
+import { TIMED } from '../reminded'
 import { claimOrder, STATE } from '../rows'
 import { addRunOut } from './failures'
+import { lookAt, type QueueLook } from './looks'
 import {
   isOutOfReceives,
   type LockedRow,
@@ -33,56 +42,6 @@ import {
 
 /** Messages of one transaction. */
 const BATCH = 200
-
-/** Costs one lookup in the index. */
-function readySql({ engine, tables }: PollFacts, queueId: string): string {
-  return (
-    `(SELECT 1 FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
-    `WHERE queue_id = ${queueId} AND state = ${STATE.ready} LIMIT 1) IS NOT NULL`
-  )
-}
-
-export interface QueueLook {
-  head: QueueHead
-  isDue: boolean
-  /** Whether a message is ready; not said where one is due. */
-  isReady: boolean
-}
-
-/** The question of the look: whether a message is due, or ready. */
-const ANSWER = { due: 2, ready: 1, neither: 0 } as const
-
-/** Reads the queue as it is, and whether it has messages that are due or ready, in one statement. Throws `queue_not_found`. */
-export async function lookAt(reader: Reader, memory: QueueMemory, queue: string): Promise<QueueLook> {
-  const id = `${reader.tables.queues}.id`
-  const question =
-    `CASE WHEN ${dueSql(reader, id)} THEN ${ANSWER.due} ` +
-    `WHEN ${readySql(reader, id)} THEN ${ANSWER.ready} ELSE ${ANSWER.neither} END`
-  const { head, answer } = await memory.judge(reader, queue, question)
-  const isReady = answer === ANSWER.ready
-  memory.looked(head.id, reader.now, isReady)
-  return { head, isDue: answer === ANSWER.due, isReady }
-}
-
-/** Whether there is something to promote, or the queue's `groupConcurrency` to be applied. */
-export function hasWork({ head, isDue }: QueueLook): boolean {
-  return isDue || head.groupPhase !== GROUP_PHASE.settled
-}
-
-/** Whether a receive would get something: a message is ready, or due. Null when the queue is gone. */
-export function receivable(queue: string): PollQuestion {
-  return {
-    sql: (words) => {
-      const { queues } = words.tables
-      const id = `${queues}.id`
-      return (
-        `SELECT CASE WHEN paused = 0 AND (${readySql(words, id)} OR ${dueSql(words, id)}) THEN 1 ELSE 0 END ` +
-        `FROM ${queues} WHERE queue = ?`
-      )
-    },
-    parameters: [queue],
-  }
-}
 
 export interface Promotion {
   moved: number
@@ -98,12 +57,14 @@ export async function promoteChosen(
   ids: readonly bigint[],
 ): Promise<number> {
   const { head, nowMs } = await holdHead(tx, queue)
-  const rows = await lockChosen(tx, head, ids, `state = ${STATE.delayed}`)
+  const delayed = await lockChosen(tx, head, ids, `state = ${STATE.delayed}`)
+  // One that has a turn waits for it.
+  const rows = delayed.filter((row) => !hasTurn(row, head))
   const given = await changePlaces(
     tx,
     rows.map((row) => moveOf(row, head, head)),
   )
-  await makeReady(tx, head, rows, `, visible_at_ms = ${nowMs}`, memory, given.blocked)
+  await makeReady(tx, head, rows, `, visible_at_ms = ${nowMs}`, memory, given)
   await makeNextReady(tx, given, memory)
   return rows.length
 }
@@ -197,9 +158,9 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   if (!(await areFree(tx, queueId, [...ready, ...next, ...turns.released]))) return { moved: 0, more: false }
   const given = await givePlaces(tx, moves, groups)
   await sayRanOut(tx, dead, nowMs)
-  await makeDead(tx, target, dead, nowMs, memory, given.blocked)
+  await makeDead(tx, target, dead, nowMs, memory, given)
   // The receipt stays: until another receiver claims the message, its last receiver may still acknowledge it.
-  await makeReady(tx, head, ready, addRunOut(nowMs), memory, given.blocked)
+  await makeReady(tx, head, ready, addRunOut(nowMs), memory, given)
   await turns.finish(tx, memory, nowMs, given)
   await makeNextReady(tx, given, memory)
   const isAllFree = deadLetterQueue !== 'in use' && busy.size === 0 && over.length === expired.length

@@ -58,7 +58,7 @@ async function moveBack(
   })
   const moves = waiting.flatMap(({ target, group }) => group.map((row) => moveOf(row, head, target)))
   const given = await changePlaces(tx, [...moves, ...turns.moves(nowMs)])
-  for (const { target, group } of waiting) await makeReady(tx, target, group, back, memory, given.blocked)
+  for (const { target, group } of waiting) await makeReady(tx, target, group, back, memory, given)
   await turns.finish(tx, memory, nowMs, given, back)
   await makeNextReady(tx, given, memory)
   return returning.reduce((sum, { group }) => sum + group.length, 0)

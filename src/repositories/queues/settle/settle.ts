@@ -10,7 +10,8 @@ import type { Session, Tx, WriteOptions } from '../../../database/engine'
 import { RecentnError } from '../../../shared/errors'
 import type { FailedReceipt } from '../../../shared/queue-types'
 import { type MergeOperation, merging } from '../../runners'
-import { changePlaces, givePlacesTo, makeNextReady, moveOf } from '../groups/places'
+import { givePlacesTo } from '../groups/passing'
+import { changePlaces, makeNextReady, moveOf } from '../groups/places'
 import { deadLetterQueueOf, GROUP_PHASE, type QueueHead } from '../heads'
 import { holdWithKeys } from '../keys/held'
 import type { QueueMemory } from '../memory'
@@ -22,7 +23,6 @@ import {
   isOutOfReceives,
   type LockedRow,
   lockHeld,
-  makeBlocked,
   makeDead,
   makeDelayed,
   makeReady,
@@ -166,11 +166,11 @@ async function nackAll(
     ...ready.map((row) => moveOf(row, head, head)),
     ...turns.moves(nowMs),
   ])
-  await makeDead(tx, deadLetterQueue, dying, nowMs, memory, given.blocked)
+  await makeDead(tx, deadLetterQueue, dying, nowMs, memory, given)
   if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
   if (delayMs > 0 && again.length > 0) await memory.reminders.remind(tx, head.id, delayMs)
   const unclaimed = `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`
-  await makeReady(tx, head, ready, unclaimed, memory, given.blocked)
+  await makeReady(tx, head, ready, unclaimed, memory, given)
   await turns.finish(tx, memory, nowMs, given)
   await makeNextReady(tx, given, memory)
   return receiptsOf(rows)
@@ -204,42 +204,6 @@ async function extendTogether(
   )
   await session.afterCommit(memory.counting('messagesExtended', settled.size))
   return sharesOf(requests, settled)
-}
-
-/** Ends claims as if they had not been made: the messages are ready where they stood, with one receive less. */
-export function giveBack(
-  session: Session,
-  memory: QueueMemory,
-  queue: string,
-  receipts: readonly Receipt[],
-): Promise<SettledReceipts> {
-  return session.write(
-    async (tx) => {
-      const { head, nowMs, rows: held, turns } = await holdWithKeys(tx, memory, queue, receipts)
-      const claimed = held.filter(({ state }) => state === STATE.inFlight)
-      const rows = turns.again(head, claimed)
-      const cycle = head.cycled === 0 ? 0 : head.id
-      const given = await changePlaces(tx, [...rows.map((row) => moveOf(row, head, head)), ...turns.moves(nowMs)])
-      const ready = rows.filter(({ id }) => !given.blocked.has(id))
-      const uncounted = 'receive_count = receive_count - 1'
-      await updateRows(
-        tx,
-        `state = ${STATE.ready}, sort_major = -priority, sort_minor = virtual_start, cycle_queue_id = ${cycle}, ` +
-          `${uncounted}, receipt = '${NO_RECEIPT}'`,
-        ready,
-      )
-      const blocked = rows.filter(({ id }) => given.blocked.has(id))
-      await makeBlocked(tx, head, blocked, `, ${uncounted}`)
-      memory.becameReady(
-        tx,
-        ready.map(({ priority }) => ({ head, priority, start: Number.NEGATIVE_INFINITY })),
-      )
-      await turns.finish(tx, memory, nowMs, given)
-      await makeNextReady(tx, given, memory)
-      return receiptsOf(claimed)
-    },
-    untilSettled(memory, queue, receipts),
-  )
 }
 
 export function receiptsOf(rows: readonly LockedRow[]): SettledReceipts {

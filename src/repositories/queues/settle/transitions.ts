@@ -2,9 +2,7 @@
  * How messages go from one state to another, other than by a send. Each function takes rows that the transaction has
  * locked, and heads that it holds; starts are given last. So locks are taken in one order: queues, messages, flows.
  */
-import { randomInt } from 'node:crypto'
 import {
-  type Engine,
   type Parameter,
   placeholders,
   type Row,
@@ -12,9 +10,10 @@ import {
   type StatementAnswer,
   type Tx,
 } from '../../../database/engine'
-import { chunksOf } from '../../chunks'
+import { chunksOf, groupedBy } from '../../chunks'
 import { assignStarts } from '../groups/flows'
-import { CYCLED, heldHead, holdHeadsSql, isLimited, type QueueHead, type ReadHead } from '../heads'
+import { remindOfTurns, type Turn } from '../groups/turns'
+import { CYCLED, givenPlace, heldHead, holdHeadsSql, isLimited, type QueueHead, type ReadHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { BEHIND, blockedPlace, MAX_IDS, STATE } from '../rows'
 import { heldBy, NO_RECEIPT, type Receipt } from './receipts'
@@ -129,11 +128,24 @@ export async function updateRows(tx: Tx, sets: string, rows: readonly { id: bigi
   }
 }
 
-const NONE: ReadonlySet<bigint> = new Set()
+const NONE = { blocked: new Set<bigint>(), later: new Map<bigint, Turn>() }
+
+/** SQL: the place of a message that becomes ready. */
+export function placeSet(head: QueueHead): string {
+  if (!isLimited(head)) return ''
+  return `, group_place = CASE WHEN message_group IS NULL THEN NULL ELSE ${givenPlace(head)} END`
+}
+
+/** The messages of groups, among some, that do not become ready. */
+export interface NotReady {
+  blocked: ReadonlySet<bigint>
+  /** Messages that have places, and are ready only when their turns come. */
+  later: ReadonlyMap<bigint, Turn>
+}
 
 /**
  * Makes the messages ready in the queue `head`, behind those that are ready there; those whose ids are `blocked` are blocked
- * there. `sets` are further settings.
+ * there, and those whose turns come `later` are delayed. `sets` are further settings.
  */
 export async function makeReady(
   tx: Tx,
@@ -141,24 +153,18 @@ export async function makeReady(
   all: readonly LockedRow[],
   sets: string,
   memory: QueueMemory,
-  blocked: ReadonlySet<bigint> = NONE,
+  { blocked, later }: NotReady = NONE,
 ): Promise<void> {
-  await makeBlocked(
-    tx,
-    head,
-    all.filter(({ id }) => blocked.has(id)),
-    sets,
-  )
-  const rows = all.filter(({ id }) => !blocked.has(id))
+  const waiting = all.filter(({ id }) => blocked.has(id))
+  await makeBlocked(tx, head, waiting, sets)
+  if (later.size > 0) await makeLater(tx, head, all, later, sets, memory)
+  const rows = all.filter(({ id }) => !blocked.has(id) && !later.has(id))
   if (rows.length === 0) return
   const starts = await assignStarts(
     tx,
     rows.map(({ priority, messageGroup }) => ({ queueId: head.id, priority, messageGroup })),
   )
   const cycle = head.cycled === CYCLED.not ? 0 : head.id
-  const place = isLimited(head)
-    ? `, group_place = CASE WHEN message_group IS NULL THEN NULL ELSE ${head.groupLimitId} END`
-    : ''
   const started = rows.map(({ id, priority }, index) => ({ id, priority, start: starts[index] as number }))
   for (const chunk of chunksOf(started, MAX_IDS)) {
     const cases = chunk.map(({ id, start }) => `WHEN ${id} THEN ${start}`).join(' ')
@@ -166,7 +172,7 @@ export async function makeReady(
     await updateRows(
       tx,
       `queue_id = ${head.id}, state = ${STATE.ready}, sort_major = -priority, sort_minor = ${start}, ` +
-        `virtual_start = ${start}, cycle_queue_id = ${cycle}${place}${sets}`,
+        `virtual_start = ${start}, cycle_queue_id = ${cycle}${placeSet(head)}${sets}`,
       chunk,
     )
   }
@@ -174,6 +180,28 @@ export async function makeReady(
     tx,
     started.map(({ priority, start }) => ({ head, priority, start })),
   )
+}
+
+/** Delays those of the messages of groups in the queue `head` whose turns come later. */
+export async function makeLater(
+  tx: Tx,
+  head: QueueHead,
+  all: readonly LockedRow[],
+  later: NotReady['later'],
+  sets: string,
+  memory: QueueMemory,
+): Promise<void> {
+  const rows = all.filter(({ id }) => later.has(id))
+  for (const [turn, alike] of groupedBy(rows, ({ id }) => later.get(id)?.atMs as number)) {
+    await updateRows(
+      tx,
+      `queue_id = ${head.id}, state = ${STATE.delayed}, sort_major = ${turn}, sort_minor = 0, cycle_queue_id = 0, ` +
+        `group_place = ${givenPlace(head)}, receipt = '${NO_RECEIPT}'${sets}, visible_at_ms = ${turn}`,
+      alike,
+    )
+  }
+  const turns = rows.map(({ id }) => later.get(id) as Turn)
+  if (turns.length > 0) await remindOfTurns(tx, head, turns, memory)
 }
 
 /** Blocks messages of groups in the queue `head`: they are handed out once their groups have places for them. */
@@ -208,7 +236,7 @@ export async function makeDead(
   rows: readonly LockedRow[],
   nowMs: number,
   memory: QueueMemory,
-  blocked: ReadonlySet<bigint> = NONE,
+  given: NotReady = NONE,
 ): Promise<void> {
   if (deadLetters === null) {
     // A dead letter that dies here keeps what its source has noted.
@@ -223,34 +251,5 @@ export async function makeDead(
   // The count is copied before it is cleared: MySQL's assignments see those to the left of them.
   const noted = `dead_receive_count = receive_count, dead_at_ms = ${nowMs}, receive_count = 0`
   const sets = `, source_queue_id = ${rows[0]?.queueId ?? 0}, ${noted}, receipt = '${NO_RECEIPT}', visible_at_ms = ${nowMs}`
-  await makeReady(tx, deadLetters, rows, sets, memory, blocked)
-}
-
-/** Numbers below 2^48, so that a JavaScript number holds them. */
-export function newClaimNumber(): number {
-  return randomInt(1, 2 ** 48 - 1)
-}
-
-/** After how many seconds a claim is looked at: none of its messages may come back sooner. */
-export function lookSeconds(head: QueueHead, asked: number | undefined): number {
-  return asked ?? Math.min(head.visibilityTimeoutSeconds, head.shortestVisibilitySeconds)
-}
-
-/** SQL: what a claim sets, however its messages were chosen. Without `asked` their own visibility applies, or the queue's. */
-export function claimSets(
-  engine: Engine,
-  now: string,
-  head: QueueHead,
-  asked: number | undefined,
-  claimNumber: number,
-): Statement {
-  const visibility = asked === undefined ? 'COALESCE(visibility_timeout_seconds, ?)' : '?'
-  // The same for all messages of a claim, so that one range of the index has them; none of them runs out before.
-  const lookMs = lookSeconds(head, asked) * 1000
-  const sql =
-    `state = ${STATE.inFlight}, sort_major = ${engine.remembered(`${now} + ?`)}, ` +
-    `sort_minor = ?, cycle_queue_id = 0, receipt = ${engine.randomHex}, ` +
-    `visible_at_ms = ${now} + ${visibility} * 1000, last_received_at_ms = ${now}, receive_count = receive_count + 1, ` +
-    `first_received_at_ms = CASE first_received_at_ms WHEN 0 THEN ${now} ELSE first_received_at_ms END`
-  return { sql, parameters: [lookMs, claimNumber, asked ?? head.visibilityTimeoutSeconds] }
+  await makeReady(tx, deadLetters, rows, sets, memory, given)
 }

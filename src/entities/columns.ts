@@ -1,11 +1,12 @@
+/** The kinds of columns that the tables have. */
+import type { ValueTransformer } from 'typeorm'
+
 /**
  * BIGINT columns as JavaScript's `bigint`. mysql2 returns them as strings. better-sqlite3 returns exact bigints on a
  * connection with `defaultSafeIntegers`, which `openStore` sets, and numbers otherwise: those above 2^53 are refused,
  * because they may be wrong.
  */
-import type { ValueTransformer } from 'typeorm'
-
-export const asBigint: ValueTransformer = {
+const asBigint: ValueTransformer = {
   to: (value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
   from: (value: unknown) => {
     if (value === null || value === undefined) return null
@@ -23,3 +24,11 @@ export const asNumber: ValueTransformer = {
   to: (value: unknown) => value,
   from: (value: unknown) => (value === null || value === undefined ? null : Number(value)),
 }
+
+export const BIGINT = { type: 'bigint', transformer: asBigint } as const
+/** A BIGINT whose values fit a JavaScript number: times in milliseconds, seconds, counts. */
+export const LONG = { type: 'bigint', transformer: asNumber } as const
+export const INTEGER = { type: 'integer', transformer: asNumber } as const
+export const SMALLINT = { type: 'smallint', transformer: asNumber } as const
+export const NAME = { type: 'varchar', length: 191 } as const
+export const TEXT = { type: 'text' } as const
