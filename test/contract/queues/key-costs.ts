@@ -33,7 +33,8 @@ export function describeKeyCosts(context: Context): void {
         const answer = await work()
         expect(statements.filter((sql) => /queue_keys|message_key (=|IS|IN)/.test(sql))).toEqual([])
         expect(statements.filter((sql) => /INSERT INTO recentn_queue_messages.*message_key/.test(sql))).toEqual([])
-        ran[name] = statements.length
+        // On SQLite one that is to be sent later is run at once, and seen twice.
+        ran[name] = statements.filter((sql, at) => sql !== statements[at - 1]).length
         return answer
       }
       const all = async (queue: string) => {
