@@ -49,8 +49,7 @@ describe('one group', () => {
     const group = `live:${mode}`
     await server.call('PUT', `groups/${encodeURIComponent(group)}`, { capacity: 3, mode })
     const page = await liveGroup(group)
-    for (const [n, member] of ['a', 'b', 'c', 'b', 'd'].entries())
-      await append(group, { member, score: [3, 1, 9, 5, 4][n] })
+    for (const word of ['a3', 'b1', 'c9', 'b5', 'd4']) await append(group, { member: word[0], score: Number(word[1]) })
     await expectRows(page, rows)
     await page.getByRole('heading', { name: title }).waitFor()
   })

@@ -19,7 +19,7 @@ const COUNTS = {
   mysql: { ...common, ...ofServers, 'ack many': 2 },
 }
 
-/** What keys cost: a few rows for a message with one, and nothing for queues without them. */
+/** The costs of keys: a few rows for a message with one, and nothing for queues without them. */
 export function describeKeyCosts(context: Context): void {
   const { made } = queueTools(context)
 
