@@ -129,6 +129,7 @@ function LastItems({ view: { recent, arrived }, live }: LiveProps) {
   const { shown: items, newer, gone } = useHeld(recent?.items ?? [], isReading)
   if (recent === null) return null
   const { nextBefore } = recent
+  const isTop = recent.mode === 'top'
   const release = () => {
     for (const open of section.current?.querySelectorAll('details[open]') ?? []) open.removeAttribute('open')
     scrollTo(0, 0)
@@ -144,9 +145,9 @@ function LastItems({ view: { recent, arrived }, live }: LiveProps) {
         </div>
       )}
       <h2 id="items">
-        Last items{' '}
+        {isTop ? 'Highest scores' : 'Last items'}{' '}
         <Badge>
-          {nextBefore !== null && 'newest '}
+          {nextBefore !== null && (isTop ? 'highest ' : 'newest ')}
           <Num value={recent.items.length} />
         </Badge>
       </h2>
@@ -155,7 +156,7 @@ function LastItems({ view: { recent, arrived }, live }: LiveProps) {
       {nextBefore !== null && (
         <p class="pager">
           <button type="button" onClick={() => live.current?.older()}>
-            Show older items
+            Show {isTop ? 'lower scores' : 'older items'}
           </button>
         </p>
       )}

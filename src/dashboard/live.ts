@@ -164,19 +164,23 @@ export class LiveGroup {
     this.#changed()
   }
 
-  /** Inserts an item by its id, and removes the items that it pushes out. False if it was there already. */
+  /** Inserts an item by its id, or its score, and removes the items that it pushes out. False if it was there already. */
   #insert(item: Item): boolean {
     const recent = this.#recent
     if (recent === null || recent.items.some(({ id }) => id === item.id)) return false
     if (item.id >= recent.totalAppended) recent.totalAppended = item.id + 1n
-    const at = recent.items.findIndex(({ id }) => id < item.id)
+    const isTop = recent.mode === 'top'
+    const isBehind = ({ id, score }: Item) =>
+      isTop ? Number(score) < Number(item.score) || (score === item.score && id > item.id) : id < item.id
+    const at = recent.items.findIndex(isBehind)
     const items = at === -1 ? [...recent.items, item] : recent.items.toSpliced(at, 0, item)
     const first = recent.totalAppended - BigInt(recent.capacity)
     const isOlder = ({ id, member }: Item) => member === item.member && id < item.id
     const window = items.filter((one) => (recent.mode === 'history' ? one.id >= first : !isOlder(one)))
     recent.items = window.slice(0, Math.min(recent.capacity, this.#shown))
     const last = recent.items.at(-1)
-    if (window.length > this.#shown && last !== undefined) recent.nextBefore = last.id
+    if (window.length > this.#shown && last !== undefined)
+      recent.nextBefore = isTop ? BigInt(recent.items.length) : last.id
     return true
   }
 

@@ -42,11 +42,16 @@ describe('one group', () => {
     await page.getByText('No items.').waitFor()
   })
 
-  test('is distinct where the group is', async () => {
-    await server.call('PUT', 'groups/live%3A3', { capacity: 3, mode: 'distinct' })
-    const page = await liveGroup('live:3')
-    for (const member of ['a', 'b', 'a', 'c', 'd']) await append('live:3', { member })
-    await expectRows(page, ['d', 'c', 'a'])
+  test.each([
+    { mode: 'distinct', rows: ['d', 'b', 'c'], title: 'Last items' },
+    { mode: 'top', rows: ['c', 'b', 'd'], title: 'Highest scores' },
+  ])('shows what a group of mode $mode keeps', async ({ mode, rows, title }) => {
+    const group = `live:${mode}`
+    await server.call('PUT', `groups/${encodeURIComponent(group)}`, { capacity: 3, mode })
+    const page = await liveGroup(group)
+    for (const word of ['a3', 'b1', 'c9', 'b5', 'd4']) await append(group, { member: word[0], score: Number(word[1]) })
+    await expectRows(page, rows)
+    await page.getByRole('heading', { name: title }).waitFor()
   })
 
   test('does not change while it is paused, and has everything afterwards', async () => {

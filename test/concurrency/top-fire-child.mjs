@@ -14,7 +14,7 @@ let calls = 0
 const say = (line) => console.log(JSON.stringify(line))
 const below = (n) => Math.floor(Math.random() * n)
 const memberOf = () => `m${below(members)}`
-/** They rise with time, so that groups which are full go on changing, and many are equal. */
+/** They rise with time, so that full groups continue to change, and many are equal. */
 const risingScore = () => Math.floor((Date.now() - startedAtMs) / 250) / 2 + below(8)
 
 process.stdin.on('end', () => {

@@ -26,7 +26,7 @@ interface Call {
   items?: { group: string; member: string; score: number }[]
 }
 
-/** What was answered: an id, or null for an append that the group did not take. */
+/** The answer: an id, or null for an append that the group did not take. */
 type Answer = { done: string; ids: (string | null)[] }
 type Line = Call | Answer | { fault: string } | { ready: true }
 
@@ -139,7 +139,7 @@ async function rowsOf({ dataSource }: Store): Promise<Row[]> {
   return read.sort(inRank)
 }
 
-/** Of the whole number that stands for a score: its bits, turned round below zero. */
+/** The score of a stored whole number: its bits, turned round below zero. */
 function double(stored: bigint): number {
   const bits = new BigInt64Array([stored < 0n ? stored ^ 0x7fff_ffff_ffff_ffffn : stored])
   return new Float64Array(bits.buffer)[0] as number
@@ -152,7 +152,7 @@ function inRank(a: Ranked, b: Ranked): number {
   return a.id < b.id ? -1 : 1
 }
 
-/** What was appended, by the calls that were acknowledged and those that show in the table. */
+/** The items that were appended, by the calls that were acknowledged and those that show in the table. */
 function candidates(
   calls: readonly Call[],
   answers: ReadonlyMap<string, Answer['ids']>,

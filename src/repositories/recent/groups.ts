@@ -3,7 +3,7 @@
  *
  * Invariant: the head of a group says how its items are laid out, so both change in one transaction, under the head's lock.
  */
-import type { Reader, Row, Tx } from '../../database/engine'
+import type { Reader, Tx } from '../../database/engine'
 import { GROUP } from '../../fields/answers-groups'
 import { MAX_ID } from '../../fields/rules'
 import { invalidInput, RecentnError } from '../../shared/errors'
@@ -22,17 +22,7 @@ import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads
 import type { PolicyCache, PolicySet } from './policies'
 import { applyPolicies, applySettings, deleteSlots, nextSweep, occupantsOf, setForgetting, setSweep } from './reslot'
 import { exhausted } from './ring'
-import {
-  type Head,
-  headOf,
-  headText,
-  type ItemRow,
-  itemColumns,
-  itemRowOf,
-  type Occupant,
-  plain,
-  storedScore,
-} from './rows'
+import { type Head, headOf, headText, type ItemRow, itemWithId, type Occupant, plain, storedScore } from './rows'
 import { visible } from './window'
 
 function groupOf(head: Head, set: PolicySet): Group {
@@ -196,10 +186,7 @@ export async function changeScore(
   head.version += 1n
   await tx.later(sql, [head.lastId, storedScore(score), group, own.id])
   await saveHeads(tx, [head])
-  const columns = `SELECT ${itemColumns(tx.engine)} FROM ${tx.tables.items} i`
-  const where = `WHERE i.group_key = ? AND i.id = ?${tx.engine.forUpdate}`
-  const [row] = await tx.rows(`${columns} ${where}`, [group, head.lastId])
-  return itemRowOf(group, row as Row)
+  return itemWithId(tx, group, head.lastId)
 }
 
 /** The settings in force of a locked group, and the items that readers see. */

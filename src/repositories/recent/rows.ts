@@ -9,13 +9,13 @@
  * A score is a finite double, stored as the whole number whose order is that of the doubles: the bits of it, with all but the sign
  * turned round below zero. So three engines sort alike, and none writes a score as a text that rounds it.
  */
-import type { Engine, Parameter, Reader, Row } from '../../database/engine'
+import type { Engine, Parameter, Reader, Row, Tx } from '../../database/engine'
 import { APPENDED_ITEM, ITEM } from '../../fields/answers-groups'
 import { MAX_ID } from '../../fields/rules'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from '../../shared/group-types'
 import { JsonText } from '../../shared/json'
 import { jsonBytes } from '../../shared/json-faults'
-import { chunksOf } from '../chunks'
+import { chunksOf, MAX_KEYS } from '../chunks'
 
 /** The facts that a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
@@ -168,12 +168,9 @@ export function itemRowOf(group: string, row: Row): ItemRow {
   return { ...occupantOf(row), group, payload: row.payload as string | null, occurredAtMs }
 }
 
-/** A few: a longer list may turn into a scan. */
 export const selectPlacedSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, count: number) =>
   `SELECT i.group_key AS group_key, ${itemColumns(engine)} FROM ${tables.items} i${engine.useIndex('PRIMARY')} WHERE ` +
   Array(count).fill('(i.group_key = ? AND i.slot = ?)').join(' OR ')
-
-const MAX_PLACES = 200
 
 /** The items in these slots, in any order. */
 export async function itemsAt(
@@ -182,12 +179,19 @@ export async function itemsAt(
   lock = '',
 ): Promise<ItemRow[]> {
   const items: ItemRow[] = []
-  for (const chunk of chunksOf(places, MAX_PLACES)) {
+  for (const chunk of chunksOf(places, MAX_KEYS)) {
     const parameters = chunk.flatMap(({ group, slot }) => [group, slot])
     const rows = await reader.rows(selectPlacedSql(reader, chunk.length) + lock, parameters)
     for (const row of rows) items.push(itemRowOf(row.group_key as string, row))
   }
   return items
+}
+
+/** The item of a group whose head is locked. */
+export async function itemWithId(tx: Tx, group: string, id: bigint): Promise<ItemRow> {
+  const where = `WHERE i.group_key = ? AND i.id = ?${tx.engine.forUpdate}`
+  const [row] = await tx.rows(`SELECT ${itemColumns(tx.engine)} FROM ${tx.tables.items} i ${where}`, [group, id])
+  return itemRowOf(group, row as Row)
 }
 
 export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {

@@ -249,7 +249,7 @@ export function describeTop(context: Context): void {
         const scored = (score: number) => (mode === 'top' ? { score } : {})
         for (let n = 0; n < 6; n++) await store.groups.append(group, { member: `m${n % 4}`, payload: n, ...scored(n) })
         await store.groups.recent(group)
-        // What another process has changed is read again.
+        // Changes of another process are read.
         await groups().append(group, { member: 'm0', ...scored(50) })
         await store.groups.appendMany([{ group, member: 'm1', ...scored(60) }])
         await store.groups.recent(group)

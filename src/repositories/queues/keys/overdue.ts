@@ -44,7 +44,7 @@ export async function releaseOverdue(session: Session, memory: QueueMemory, whic
       await turns.finish(tx, memory, nowMs, given)
       await makeNextReady(tx, given, memory)
     }
-    // What another transaction has locked is found again.
+    // A key that another transaction has locked is found again.
     await session.write(release, { arrived: async () => false, retryMs: 0 })
   }
 }
