@@ -13,6 +13,7 @@ export const queueSteps: readonly Step[] = [
   ['update', () => [{ visibilityTimeoutSeconds: 60 }]],
   ['pause'],
   ['resume'],
+  ['hold', () => [{ seconds: 0 }]],
   ['send', () => [{ to: 'ann' }, { priority: 3 }]],
   ['sendMany', () => [[{ body: { to: 'bob' }, delaySeconds: 60 }, { body: { to: 'cid' } }]]],
   ['peek', () => [{ state: 'delayed' }]],
