@@ -5,8 +5,9 @@ import { Act } from './action'
 import { ask } from './api'
 import { ReadOnlyNote } from './may'
 import { Ask, Cell, counted, Name, Table } from './parts'
+import { Time } from './time'
 
-const COLUMNS = { Consumer: '', Cursor: 'number', Lag: 'number' }
+const COLUMNS = { Consumer: '', Cursor: 'number', Lag: 'number', Moved: '' }
 
 interface ConsumersProps {
   feed: FeedStatus
@@ -41,7 +42,7 @@ export function Consumers({ feed, onDone }: ConsumersProps) {
 }
 
 function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Consumer; most: number }) {
-  const { consumer: name, cursor, lag } = consumer
+  const { consumer: name, cursor, lag, movedAt } = consumer
   const path = { feed: feed.feed, consumer: name }
   const moveTo = async (to: bigint) => {
     const moved = await ask(operations.moveCursor, { path, body: { cursor: to, force: to < cursor } })
@@ -58,6 +59,7 @@ function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Cons
       </th>
       <Cell kind="number">{cursor}</Cell>
       <Cell kind={`number ${lag === 0 ? 'muted' : ''}`}>{lag}</Cell>
+      <td>{movedAt && <Time at={movedAt} />}</td>
       <td class="bar wide">
         <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />
       </td>

@@ -42,6 +42,10 @@ const consumer = {
   consumer: name('search'),
   cursor: cursor('1043'),
   lag: count(0, 'The number of sync ids after the cursor.'),
+  movedAt: orNull(
+    time('2026-11-20T08:30:00.000Z'),
+    'When the cursor was last moved; null for one that no consumer has stored.',
+  ),
 }
 export const CONSUMER: AnswerOf<Consumer> = answer('Consumer', consumer)
 export const FEED: AnswerOf<FeedStatus> = answer('Feed', {

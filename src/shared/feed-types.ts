@@ -98,6 +98,8 @@ export interface Consumer {
   cursor: bigint
   /** Number of sync ids after the cursor. */
   lag: number
+  /** When the cursor was last moved; null for one that no consumer has stored. */
+  movedAt: Date | null
 }
 
 export interface MoveCursorOptions {

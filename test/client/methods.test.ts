@@ -293,7 +293,7 @@ describe('feeds', () => {
     expect(await client.feeds.delete('users', 'jim')).toMatchObject({ deleted: true, version: 2 })
     expect([await client.feeds.get('users', 'jim'), await client.feeds.delete('users', 'no')]).toEqual([null, null])
     expect(await client.feeds.republish('users', { keys: ['fred'] })).toEqual({ republished: 1 })
-    const consumer = { consumer: 'search', cursor: 1n, lag: expect.any(Number) }
+    const consumer = { consumer: 'search', cursor: 1n, lag: expect.any(Number), movedAt: expect.any(Date) }
     expect(await client.feeds.moveCursor('users', 'search', 1n)).toEqual(consumer)
     expect(await client.feeds.moveCursor('users', 'search', 0n)).toMatchObject({ cursor: 1n })
     expect(await client.feeds.moveCursor('users', 'search', 0n, { force: true })).toMatchObject({ cursor: 0n })

@@ -6,6 +6,8 @@ import { clientOf, fresh, memoryStore, serving } from './support/client'
 import { eventually } from './support/streams'
 import { expectAnsweredAtClose, expectAnsweredAtStop, useWaitedOn } from './support/waiting'
 
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
 const at = useWaitedOn()
 const NONE = { changes: [], cursor: '0', hasMore: false }
 
@@ -125,7 +127,7 @@ describe('GET …/changes', () => {
     const rest = { changes: [{ syncId: '3', key: 'c' }], hasMore: false }
     expect((await client.get(`/v1/feeds/f/changes?after=${again.cursor}`)).json).toMatchObject(rest)
     const put = await client.put('/v1/feeds/f/consumers/behind', { cursor: again.cursor })
-    expect([put.status, put.json]).toEqual([200, { consumer: 'behind', cursor: again.cursor, lag: 2 }])
+    expect([put.status, put.json]).toEqual([200, { consumer: 'behind', cursor: again.cursor, lag: 2, movedAt: TIME }])
     const last = (await client.get('/v1/feeds/f/changes?consumer=behind')).json
     expect(last).toMatchObject(rest)
     expect((await client.get(`/v1/feeds/f/changes?after=${last.cursor}`)).json).toMatchObject({ changes: [] })
@@ -137,7 +139,7 @@ describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
     const { path } = await made(5)
     const consumer = 'a consumer / äöü'
     const target = `${path}/consumers/${encodeURIComponent(consumer)}`
-    expect((await at.server.get(target)).json).toEqual({ consumer, cursor: '0', lag: 5 })
+    expect((await at.server.get(target)).json).toEqual({ consumer, cursor: '0', lag: 5, movedAt: null })
     for (const [body, cursor] of [
       [{ cursor: '3' }, '3'],
       [{ cursor: '1' }, '3'],
@@ -149,7 +151,11 @@ describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
       [{ cursor: '4' }, '4'],
     ] as const) {
       const put = await at.server.put(target, body)
-      expect([body, put.status, put.json]).toEqual([body, 200, { consumer, cursor, lag: 5 - Number(cursor) }])
+      expect([body, put.status, put.json]).toEqual([
+        body,
+        200,
+        { consumer, cursor, lag: 5 - Number(cursor), movedAt: TIME },
+      ])
       expect((await at.server.get(target)).json).toEqual(put.json)
     }
   })
@@ -190,7 +196,12 @@ describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
     await at.server.put(`${path}/consumers/c`, { cursor: '2' })
     const removed = await at.server.delete(`${path}/consumers/c`)
     expect([removed.status, removed.text]).toEqual([204, ''])
-    expect((await at.server.get(`${path}/consumers/c`)).json).toEqual({ consumer: 'c', cursor: '0', lag: 2 })
+    expect((await at.server.get(`${path}/consumers/c`)).json).toEqual({
+      consumer: 'c',
+      cursor: '0',
+      lag: 2,
+      movedAt: null,
+    })
     for (const target of [`${path}/consumers/c`, `/v1/feeds/${fresh('feed')}/consumers/c`]) {
       const answer = await at.server.delete(target)
       expect([answer.status, answer.json.code]).toEqual([404, 'consumer_not_found'])
@@ -201,7 +212,12 @@ describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
     const feed = fresh('feed')
     const target = `/v1/feeds/${feed}/consumers/c`
     expect((await at.server.get(target)).json).toMatchObject({ status: 404, code: 'feed_not_found' })
-    expect((await at.server.put(target, { cursor: '0' })).json).toEqual({ consumer: 'c', cursor: '0', lag: 0 })
+    expect((await at.server.put(target, { cursor: '0' })).json).toEqual({
+      consumer: 'c',
+      cursor: '0',
+      lag: 0,
+      movedAt: TIME,
+    })
     expect((await at.server.get(`/v1/feeds/${feed}`)).json).toMatchObject({ lastSyncId: '0', entries: 0 })
   })
 })

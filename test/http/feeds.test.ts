@@ -190,8 +190,8 @@ describe('/v1/feeds', () => {
         unpublished: 0,
         oldestUnpublishedSeconds: null,
         consumers: [
-          { consumer: 'mail', cursor: '3', lag: 0 },
-          { consumer: 'search', cursor: '1', lag: 2 },
+          { consumer: 'mail', cursor: '3', lag: 0, movedAt: TIME },
+          { consumer: 'search', cursor: '1', lag: 2, movedAt: TIME },
         ],
       },
     ])

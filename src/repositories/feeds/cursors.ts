@@ -62,36 +62,45 @@ export function requireFresh(
 interface StoredConsumer {
   consumer: string
   cursor: Cursor
+  movedAtMs: number | null
 }
 
 const columns = ({ bigint }: Reader['engine']) =>
-  `c.consumer AS consumer, ${bigint('c.cursor_id')} AS cursor_id, ${bigint('c.knows_horizon')} AS knows_horizon`
+  `c.consumer AS consumer, ${bigint('c.cursor_id')} AS cursor_id, ${bigint('c.knows_horizon')} AS knows_horizon, c.updated_at_ms AS moved_at_ms`
 
 function storedOf(row: Row): StoredConsumer {
   const cursor = { syncId: BigInt(row.cursor_id as string), knows: BigInt(row.knows_horizon as string) }
-  return { consumer: row.consumer as string, cursor }
+  return { consumer: row.consumer as string, cursor, movedAtMs: Number(row.moved_at_ms) }
 }
 
-/** The consumer's cursor; the start for an unknown consumer. */
-export async function readCursor(reader: Reader, feed: string, consumer: string): Promise<Cursor> {
+/** The start for a consumer that is not there. */
+async function readConsumer(reader: Reader, feed: string, consumer: string): Promise<StoredConsumer> {
   const [row] = await reader.rows(
     `SELECT ${columns(reader.engine)} FROM ${reader.tables.feeds} f JOIN ${reader.tables.feedConsumers} c ON c.feed_id = f.id WHERE f.feed = ? AND c.consumer = ?`,
     [feed, consumer],
   )
-  return row ? storedOf(row).cursor : START
+  return row ? storedOf(row) : { consumer, cursor: START, movedAtMs: null }
 }
+
+/** The consumer's cursor; the start for an unknown consumer. */
+export const readCursor = async (reader: Reader, feed: string, consumer: string): Promise<Cursor> =>
+  (await readConsumer(reader, feed, consumer)).cursor
 
 /** Throws `feed_not_found`. */
 export async function storedCursor(reader: Reader, feed: string, consumer: string): Promise<Consumer> {
-  const cursor = await readCursor(reader, feed, consumer)
+  const stored = await readConsumer(reader, feed, consumer)
   const head = await readHead(reader, feed)
   if (head === null) throw noFeed(feed)
-  return consumerOf({ consumer, cursor }, head)
+  return consumerOf(stored, head)
 }
 
-function consumerOf({ consumer, cursor }: StoredConsumer, head: Pick<FeedHead, 'value' | 'horizon'>): Consumer {
+function consumerOf(
+  { consumer, cursor, movedAtMs }: StoredConsumer,
+  head: Pick<FeedHead, 'value' | 'horizon'>,
+): Consumer {
   const lag = Math.max(0, Number(head.value - cursor.syncId))
-  return CONSUMER.of({ consumer, cursor: numberOf(cursor, head), lag })
+  const movedAt = movedAtMs === null ? null : new Date(movedAtMs)
+  return CONSUMER.of({ consumer, cursor: numberOf(cursor, head), lag, movedAt })
 }
 
 export async function listConsumers(reader: Reader, head: FeedHead, limit: number): Promise<Consumer[]> {
@@ -125,10 +134,11 @@ export async function moveCursor(
     [id, consumer],
   )
   const [row] = await tx.rows(
-    `SELECT ${columns(engine)} FROM ${tx.tables.feedConsumers} c WHERE c.feed_id = ? AND c.consumer = ?${engine.forUpdate}`,
+    `SELECT ${columns(engine)}, ${now} AS now_ms FROM ${tx.tables.feedConsumers} c WHERE c.feed_id = ? AND c.consumer = ?${engine.forUpdate}`,
     [id, consumer],
   )
-  const before = storedOf(row as Row).cursor
+  const stored = storedOf(row as Row)
+  const before = stored.cursor
   const head = (await readHead(tx, feed)) as FeedHead
   if (asked.syncId > head.value || asked.knows > head.value) {
     const detail = `is beyond the last sync id, ${head.value}`
@@ -138,13 +148,14 @@ export async function moveCursor(
   const isRescued = asked.syncId > 0n && isExpired(before, head) && !isExpired(asked, head)
   const isForward = asked.syncId > before.syncId || before.syncId === 0n || isRescued
   const isMoved = isForced || (isForward && before.syncId >= from.syncId)
+  if (!isMoved) return consumerOf(stored, head)
+  const movedAtMs = Number(row?.now_ms)
   // As it was given: its holder may have read before removals that other readers know of.
-  const cursor = isMoved ? asked : before
   await tx.later(
-    `UPDATE ${tx.tables.feedConsumers} SET cursor_id = ?, knows_horizon = ?, updated_at_ms = ${now} WHERE feed_id = ? AND consumer = ?`,
-    [cursor.syncId, cursor.knows, id, consumer],
+    `UPDATE ${tx.tables.feedConsumers} SET cursor_id = ?, knows_horizon = ?, updated_at_ms = ? WHERE feed_id = ? AND consumer = ?`,
+    [asked.syncId, asked.knows, movedAtMs, id, consumer],
   )
-  return consumerOf({ consumer, cursor }, head)
+  return consumerOf({ consumer, cursor: asked, movedAtMs }, head)
 }
 
 export async function dropCursor(tx: Tx, feed: string, consumer: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { pause } from '../../support/timing'
 import { type Context, refusal } from '../context'
 import { range } from '../queues/tools'
 import { feedTools } from './tools'
@@ -11,6 +12,8 @@ const BAD_NAMES = ['', 'x'.repeat(192), '😀'.repeat(192), 'a\u0000b', '\n', '\
 
 const byBytes = (names: readonly string[]) => [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
 
+const TIME = expect.any(Date)
+
 export function describeFeedConsumers(context: Context): void {
   const feeds = () => context.store.feeds
   const { named, filled, published, readOn, lastOf, known } = feedTools(context)
@@ -19,20 +22,27 @@ export function describeFeedConsumers(context: Context): void {
   describe('feeds: consumers', () => {
     it('begin at 0, where there is the feed', async () => {
       const feed = await filled(keys(5))
-      expect(await feeds().cursor(feed, 'c')).toEqual({ consumer: 'c', cursor: 0n, lag: 5 })
+      expect(await feeds().cursor(feed, 'c')).toEqual({ consumer: 'c', cursor: 0n, lag: 5, movedAt: null })
       expect((await refusal(feeds().cursor(named(), 'c'))).code).toBe('feed_not_found')
       expect((await feeds().status(feed))?.consumers).toEqual([])
     })
 
     it('move forward only, unless forced', async () => {
       const feed = await filled(keys(5))
-      expect(await feeds().moveCursor(feed, 'c', 2n)).toEqual({ consumer: 'c', cursor: 2n, lag: 3 })
-      expect(await feeds().moveCursor(feed, 'c', 4n)).toEqual({ consumer: 'c', cursor: 4n, lag: 1 })
-      expect(await feeds().moveCursor(feed, 'c', 3n)).toEqual({ consumer: 'c', cursor: 4n, lag: 1 })
+      expect(await feeds().moveCursor(feed, 'c', 2n)).toEqual({ consumer: 'c', cursor: 2n, lag: 3, movedAt: TIME })
+      const moved = await feeds().moveCursor(feed, 'c', 4n)
+      expect(moved).toEqual({ consumer: 'c', cursor: 4n, lag: 1, movedAt: TIME })
+      await pause(2)
+      expect(await feeds().moveCursor(feed, 'c', 3n)).toEqual(moved)
       expect(await feeds().moveCursor(feed, 'c', 3n, { force: false })).toMatchObject({ cursor: 4n })
       expect(await feeds().moveCursor(feed, 'c', 4n)).toMatchObject({ cursor: 4n })
-      expect(await feeds().cursor(feed, 'c')).toEqual({ consumer: 'c', cursor: 4n, lag: 1 })
-      expect(await feeds().moveCursor(feed, 'c', 1n, { force: true })).toEqual({ consumer: 'c', cursor: 1n, lag: 4 })
+      expect(await feeds().cursor(feed, 'c')).toEqual(moved)
+      expect(await feeds().moveCursor(feed, 'c', 1n, { force: true })).toEqual({
+        consumer: 'c',
+        cursor: 1n,
+        lag: 4,
+        movedAt: TIME,
+      })
       expect((await feeds().changes(feed, { consumer: 'c' })).changes).toHaveLength(4)
       expect(await feeds().moveCursor(feed, 'c', 0n, { force: true })).toMatchObject({ cursor: 0n, lag: 5 })
       expect(await feeds().moveCursor(feed, 'c', 5n)).toMatchObject({ cursor: 5n, lag: 0 })
@@ -46,7 +56,7 @@ export function describeFeedConsumers(context: Context): void {
       const other = await context.open()
       const moves = range(1, 20).map((n) => (n % 2 ? context.store : other).feeds.moveCursor(feed, 'c', BigInt(n)))
       await Promise.all(moves)
-      expect(await feeds().cursor(feed, 'c')).toEqual({ consumer: 'c', cursor: 20n, lag: 0 })
+      expect(await feeds().cursor(feed, 'c')).toEqual({ consumer: 'c', cursor: 20n, lag: 0, movedAt: TIME })
     })
 
     it('stay where another process has put them back, with `from`, and continue without it', async () => {
@@ -80,10 +90,10 @@ export function describeFeedConsumers(context: Context): void {
       const feed = named()
       expect((await refusal(feeds().moveCursor(feed, 'c', 1n))).code).toBe('invalid_input')
       expect(await feeds().status(feed)).toBeNull()
-      expect(await feeds().moveCursor(feed, 'c', 0n)).toEqual({ consumer: 'c', cursor: 0n, lag: 0 })
+      expect(await feeds().moveCursor(feed, 'c', 0n)).toEqual({ consumer: 'c', cursor: 0n, lag: 0, movedAt: TIME })
       const begun = await feeds().status(feed)
       expect(begun).toMatchObject({ feed, lastSyncId: 0n, entries: 0, unpublished: 0, oldestUnpublishedSeconds: null })
-      expect(begun?.consumers).toEqual([{ consumer: 'c', cursor: 0n, lag: 0 }])
+      expect(begun?.consumers).toEqual([{ consumer: 'c', cursor: 0n, lag: 0, movedAt: TIME }])
       await feeds().put(feed, 'k', 1)
       await published(feed)
       expect((await feeds().changes(feed, { consumer: 'c' })).changes).toHaveLength(1)

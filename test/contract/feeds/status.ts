@@ -46,7 +46,7 @@ export function describeFeedStatus(context: Context): void {
       await feeds().put(feed, 'a', 2)
       await published(feed)
       await feeds().moveCursor(feed, 'c', 1n)
-      const consumers = [{ consumer: 'c', cursor: 1n, lag: 1 }]
+      const consumers = [{ consumer: 'c', cursor: 1n, lag: 1, movedAt: expect.any(Date) }]
       expect(await feeds().status(feed)).toMatchObject({ lastSyncId: 2n, consumers })
       expect((await feeds().list({ prefix: feed })).feeds).toMatchObject([{ feed, lastSyncId: 2n, consumers }])
     })

@@ -13,7 +13,7 @@ const BEYOND = 2n ** 63n
 
 /** A stored cursor, as it must be answered. */
 export function consumerOf({ last }: { last: bigint }, consumer: string, { at, cursor }: Position): Consumer {
-  return { consumer, cursor, lag: Number(last - at) }
+  return { consumer, cursor, lag: Number(last - at), movedAt: expect.any(Date) }
 }
 
 export class Reader {
