@@ -134,7 +134,7 @@ function ownStates({ head, isDeadLetterQueue }: NamedHead, troubled: ReturnType<
 /** When the oldest message that is ready, blocked or in flight was sent. */
 function oldestIn({ states }: QueuesLook, { head }: NamedHead): number | null {
   const waiting = states.get(head.id)?.filter(({ state }) => WAITING.has(state)) ?? []
-  return waiting.length === 0 ? null : Math.min(...waiting.map(({ sentAtMs }) => sentAtMs))
+  return waiting.reduce<number | null>((oldest, { sentAtMs }) => Math.min(oldest ?? sentAtMs, sentAtMs), null)
 }
 
 /** Messages that are archived, or limited, are not counted yet. */
