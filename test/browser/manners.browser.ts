@@ -73,7 +73,7 @@ test('a link that is followed while the page is drawn first is followed', async 
   })
   await page.reload()
   await page.getByRole('heading', { name: 'Queues' }).waitFor()
-  expect(await page.locator('nav a[aria-current=page]').textContent()).toBe('Queues')
+  expect(await page.locator('nav[aria-label=Main] a[aria-current=page]').textContent()).toBe('Queues')
 })
 
 test('the skip button leads to the heading', async () => {
