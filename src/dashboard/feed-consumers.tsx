@@ -7,7 +7,7 @@ import { ReadOnlyNote } from './may'
 import { Ask, Cell, counted, Name, Table } from './parts'
 import { Time } from './time'
 
-const COLUMNS = { Consumer: '', Cursor: 'number', Lag: 'number', Moved: '' }
+const COLUMNS = { Consumer: '', Cursor: 'number', Lag: 'number', Moved: 'wide' }
 
 interface ConsumersProps {
   feed: FeedStatus
@@ -59,7 +59,7 @@ function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Cons
       </th>
       <Cell kind="number">{cursor}</Cell>
       <Cell kind={`number ${lag === 0 ? 'muted' : ''}`}>{lag}</Cell>
-      <td>{movedAt && <Time at={movedAt} />}</td>
+      <Cell kind="wide">{movedAt && <Time at={movedAt} />}</Cell>
       <td class="bar wide">
         <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />
       </td>
