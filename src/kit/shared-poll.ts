@@ -32,10 +32,10 @@ export interface JoinedPoll {
   hadEvents(): void
 }
 
-/** Time between two polls when there have been no events for some seconds, and for a minute and a half or longer. */
+/** Time between two polls when there have been no events for some seconds, and for half a minute or longer. */
 const [QUIET_MS, LONG_QUIET_MS] = [500, 900]
 /** Part of the time since the last event: after a long quiet time a little more delay matters less. */
-const [QUIET_SHARE, LONG_QUIET_SHARE] = [0.1, 0.01]
+const [QUIET_SHARE, LONG_QUIET_SHARE] = [0.1, 0.03]
 /** How long a part waits that had its last events then: the longer it has been quiet, the longer. */
 export function quietPauseMs(eventsAt: number, longestMs: number): number {
   return Math.min(longestMs, (performance.now() - eventsAt) * QUIET_SHARE)

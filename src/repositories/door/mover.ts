@@ -58,10 +58,15 @@ export class DoorMover {
     return { question, isDue }
   }
 
-  /** Moves some of what is there; `more`: the next call should follow at once. */
-  async move(): Promise<{ moved: number; more: boolean }> {
+  /**
+   * Moves some of what is there; `more`: the next call should follow at once. With `isDue` false only rows that are tried again, for
+   * the look that all share finds the others.
+   */
+  async move(isDue = true): Promise<{ moved: number; more: boolean }> {
     this.#isBusy = false
-    const moved = (await this.#moveAgain()) + (await this.#moveNext())
+    const again = await this.#moveAgain()
+    if (!isDue && this.#after === null) return { moved: again, more: again > 0 }
+    const moved = again + (await this.#moveNext())
     this.#moved += moved
     if (this.#isBusy) this.#after = null
     return { moved, more: this.#after !== null || this.#endRound() }

@@ -51,41 +51,8 @@ function startSweepers(
   counts: WorkCounts,
   onError: (error: unknown, work: BackgroundWork) => void,
 ): Loop[] {
-  const start = (
-    what: BackgroundWork,
-    [lookMs, intervalMs]: readonly [number, number],
-    due: DueQuestion,
-    sweep: () => Promise<{ more: boolean }>,
-  ) => {
-    const loop = new Loop({
-      round: async () => {
-        const { more } = await sweep()
-        counts.sweeperRounds++
-        return more ? 0 : intervalMs
-      },
-      jitter: 0.25,
-      faultPauses: { firstMs: 2 * lookMs, longestMs: LONGEST_PAUSE_MS },
-      onFault: (error, isFirst) => {
-        counts.sweeperFaults++
-        if (isFirst) onError(error, what)
-      },
-      keepsAlive: false,
-    })
-    loop.wake(lookMs)
-    const looks = sharedPoll.join({
-      topics: () => (loop.isStopped ? [] : ['']),
-      question: () => due.question,
-      answered: (_, answer) => {
-        const isDue = due.isDue(answer)
-        if (isDue) loop.wake()
-        return isDue
-      },
-      failed: () => loop.wake(),
-      leastMs: () => lookMs,
-    })
-    looks.begin()
-    return loop
-  }
+  const start = (what: BackgroundWork, ...sweeper: Sweeper) =>
+    startSweeper(sharedPoll, counts, (error) => onError(error, what), sweeper)
   return [
     start('sweep-groups', GROUPS_MS, groups.due, async () => {
       const swept = await groups.sweep()
@@ -102,9 +69,61 @@ function startSweepers(
       counts.tombstonesSwept += swept.removed
       return swept
     }),
-    start('move-sends', DOOR_MS, door.sends.due, () => door.sends.move()),
-    start('move-appends', DOOR_MS, door.appends.due, () => door.appends.move()),
+    start('move-sends', DOOR_MS, door.sends.due, (isCalled) => door.sends.move(isCalled)),
+    start('move-appends', DOOR_MS, door.appends.due, (isCalled) => door.appends.move(isCalled)),
   ]
+}
+
+/** `isCalled`: the look has found something or has failed, or the round before has left something or has failed. */
+type Sweeper = [
+  times: readonly [lookMs: number, intervalMs: number],
+  due: DueQuestion,
+  sweep: (isCalled: boolean) => Promise<{ more: boolean }>,
+]
+
+function startSweeper(
+  sharedPoll: SharedPoll<PollQuestion, PollAnswer>,
+  counts: WorkCounts,
+  onError: (error: unknown) => void,
+  [[lookMs, intervalMs], due, sweep]: Sweeper,
+): Loop {
+  let isCalled = false
+  const loop = new Loop({
+    round: async () => {
+      const wasCalled = isCalled
+      isCalled = false
+      const { more } = await sweep(wasCalled)
+      if (more) isCalled = true
+      counts.sweeperRounds++
+      return more ? 0 : intervalMs
+    },
+    jitter: 0.25,
+    faultPauses: { firstMs: 2 * lookMs, longestMs: LONGEST_PAUSE_MS },
+    onFault: (error, isFirst) => {
+      isCalled = true
+      counts.sweeperFaults++
+      if (isFirst) onError(error)
+    },
+    keepsAlive: false,
+  })
+  const call = () => {
+    isCalled = true
+    loop.wake()
+  }
+  loop.wake(lookMs)
+  const looks = sharedPoll.join({
+    topics: () => (loop.isStopped ? [] : ['']),
+    question: () => due.question,
+    answered: (_, answer) => {
+      const isDue = due.isDue(answer)
+      if (isDue) call()
+      return isDue
+    },
+    failed: call,
+    leastMs: () => lookMs,
+  })
+  looks.begin()
+  return loop
 }
 
 function startHistory(
