@@ -10,7 +10,7 @@ interface Appends {
   groups: number
   pick: Pick
   purpose?: Purpose
-  item?: (op: number) => NewItem
+  item?: ((op: number) => NewItem) | undefined
 }
 
 async function appends(job: Job, contender: Contender, { groups, pick, purpose, item }: Appends): Promise<Outcome> {
@@ -67,35 +67,23 @@ export const skewed: RingWorkload = {
   run: (job, contender) => appends(job, contender, { groups: 100_000, pick: zipf(100_000) }),
 }
 
-export const distinct: RingWorkload = {
-  name: 'distinct',
-  title: `each member once: re-viewing members, 1,000 groups, ${CALLERS} callers`,
+/** Groups that have each member once. The others have no form of them that people would use. */
+const ofMembers = (name: 'distinct' | 'top', what: string, item: Appends['item']): RingWorkload => ({
+  name,
+  title: `${what}, 1,000 groups, ${CALLERS} callers`,
   unit: 'appends/s',
-  // The others have no form of it that people would use.
   contenders: ['recentn', 'redis', 'redis-always'],
-  run: (job, contender) =>
-    appends(job, contender, {
-      groups: 1000,
-      pick: even(1000),
-      purpose: 'distinct',
-      item: (op) => ({ member: viewerOf(op) }),
-    }),
-}
+  run: (job, contender) => appends(job, contender, { groups: 1000, pick: even(1000), purpose: name, item }),
+})
 
-export const top: RingWorkload = {
-  name: 'top',
-  title: `the members with the highest scores, 1,000 groups, ${CALLERS} callers`,
-  unit: 'appends/s',
-  // The others have no form of it that people would use.
-  contenders: ['recentn', 'redis', 'redis-always'],
-  run: (job, contender) =>
-    appends(job, contender, {
-      groups: 1000,
-      pick: even(1000),
-      purpose: 'top',
-      item: (op) => ({ member: viewerOf(op), score: scoreOf(op) }),
-    }),
-}
+export const distinct = ofMembers('distinct', 'each member once: re-viewing members', (op) => ({
+  member: viewerOf(op),
+}))
+
+export const top = ofMembers('top', 'the members with the highest scores', (op) => ({
+  member: viewerOf(op),
+  score: scoreOf(op),
+}))
 
 /** One caller after the other: what batching must not make slower. */
 export const lone: RingWorkload = {

@@ -14,6 +14,7 @@ import type { Receipt } from '../settle/receipts'
 import { readHandles, validOf } from '../settle/settle'
 import { type LockedRow, lockedColumns, lockedOf, makeReady } from '../settle/transitions'
 import { changePlaces, makeNextReady, moveOf } from './places'
+import { withoutTurns } from './turns'
 
 /** May be repeated. */
 export async function holdQueue(session: Session, memory: QueueMemory, queue: string, options: HoldOptions) {
@@ -50,11 +51,10 @@ function setHead(tx: Tx, { id }: QueueHead, sets: string, values: Parameter[]): 
 }
 
 /** Resolves to when the hold before it would have ended. */
-async function setGroup(tx: Tx, { id }: QueueHead, group: string, untilMs: number): Promise<number> {
+async function setGroup(tx: Tx, head: QueueHead, group: string, untilMs: number): Promise<number> {
   const { engine, tables } = tx
-  const key = 'queue_id, message_group'
-  const columns = ['queue_id', 'message_group', 'limit_id', 'waiting', 'receives', 'held_until_ms', 'kept_until_ms']
-  const none = engine.upsert(tables.queueTurns, key, columns, ['queue_id'], [[id, group, 0, 0, '', 0, 0]])
+  const { id } = head
+  const none = withoutTurns(tx, [{ head, group }])
   await tx.later(none.sql, none.parameters)
   const where = 'WHERE queue_id = ? AND message_group = ?'
   const [row] = await tx.rows(`SELECT held_until_ms FROM ${tables.queueTurns} ${where}${engine.forUpdate}`, [id, group])

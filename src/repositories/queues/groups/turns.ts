@@ -7,7 +7,14 @@
  * still do, those that wait for theirs and this one are within the rate. A message with a turn is counted as waiting until
  * it is received. The queue's own turns are given by the claim that takes them, which locks their row before anything else.
  */
-import { compareNames, type Parameter, type Session, type StatementAnswer, type Tx } from '../../../database/engine'
+import {
+  compareNames,
+  type Insert,
+  type Parameter,
+  type Session,
+  type StatementAnswer,
+  type Tx,
+} from '../../../database/engine'
 import { chunksOf } from '../../chunks'
 import type { PollFacts } from '../../poll-query'
 import type { QueueHead } from '../heads'
@@ -123,12 +130,17 @@ function byName(a: NamedTurns, b: NamedTurns): number {
 
 const rateOf = ({ head, group }: NamedTurns) => (group === OWN ? head.rateLimit : head.groupRateLimit) as Rate
 
+/** Makes the rows that are not there, so that there is something to lock. */
+export function withoutTurns({ engine, tables }: Pick<Tx, 'engine' | 'tables'>, all: readonly NamedTurns[]): Insert {
+  const rows: Parameter[][] = all.map(({ head, group }) => [head.id, group, 0, 0, '', 0, 0])
+  return engine.upsert(tables.queueTurns, KEY, COLUMNS, ['queue_id'], rows)
+}
+
 /** The turns, locked. Of groups: their rows in recentn_queue_message_groups are locked already. */
 export async function lockTurns<Named extends NamedTurns>(tx: Tx, all: readonly Named[]): Promise<Map<Named, Turns>> {
   const turns = new Map<Named, Turns>()
   for (const chunk of chunksOf([...all].sort(byName), MAX_ROWS)) {
-    const rows: Parameter[][] = chunk.map(({ head, group }) => [head.id, group, 0, 0, '', 0, 0])
-    const none = tx.engine.upsert(tx.tables.queueTurns, KEY, COLUMNS, ['queue_id'], rows)
+    const none = withoutTurns(tx, chunk)
     const where = chunk.map(() => '(queue_id = ? AND message_group = ?)').join(' OR ')
     const sql =
       `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, message_group, limit_id, waiting, receives, held_until_ms, ${tx.now} AS now_ms ` +
