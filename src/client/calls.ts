@@ -8,7 +8,7 @@ import type { Overview, OverviewOptions } from '../shared/overview-types'
 import { FeedCalls } from './feeds'
 import { GroupCalls } from './groups'
 import type { CallsFeedHandle, CallsGroupHandle, CallsQueueHandle } from './handles'
-import * as operations from './operations'
+import { getAccess, getOverview, livez, metrics, readyz } from './operations'
 import { type ClientOptions, checkOptions } from './options'
 import { QueueCalls } from './queues'
 import type { Health, Operation } from './schemas'
@@ -81,12 +81,12 @@ export function commonOf(transport: Transport): CommonClient {
     policies: new PolicyCalls(transport),
     schedules: new SettingsCalls(transport, SCHEDULES) as ScheduleCalls,
     process: {
-      livez: asking(operations.livez),
-      readyz: asking(operations.readyz),
-      metrics: asking(operations.metrics),
+      livez: asking(livez),
+      readyz: asking(readyz),
+      metrics: asking(metrics),
     },
-    access: asking(operations.getAccess),
-    overview: asking(operations.getOverview),
+    access: asking(getAccess),
+    overview: asking(getOverview),
   }
 }
 

@@ -2,23 +2,32 @@
 
 import { ConsumerLoop, type ConsumeSource, storedCursor } from '../shared/consumer'
 import type { FeedCalls } from './feeds'
-import * as loops from './loops'
+import {
+  type ClientConsumeOptions,
+  type ConsumeHandler,
+  checkLoop,
+  LOOP_RULES,
+  pausesOf,
+  type Running,
+  SURROUNDINGS,
+  whole,
+} from './loops'
 import { aFunction } from './options'
 import { pause } from './retry'
 
 const WAIT_SECONDS = 20
 /** From one read without changes to the next, also where a server or a proxy does not wait. */
 const BETWEEN_MS = 100
-const RULES = { ...loops.LOOP_RULES, limit: loops.whole(1, 1000), onExpired: aFunction }
+const RULES = { ...LOOP_RULES, limit: whole(1, 1000), onExpired: aFunction }
 
 /** See `FeedsClient.consume`. Throws `invalid_input`. */
 export function startConsumer(
   feeds: FeedCalls,
   names: readonly [feed: string, consumer: string],
-  handler: loops.ConsumeHandler,
-  options: loops.ClientConsumeOptions,
-): loops.Running {
-  loops.checkLoop(handler, options, RULES)
+  handler: ConsumeHandler,
+  options: ClientConsumeOptions,
+): Running {
+  checkLoop(handler, options, RULES)
   const [feed, consumer] = names
   const source: ConsumeSource = {
     cursor: (signal) => storedCursor(feeds.cursor(feed, consumer, { signal })),
@@ -30,6 +39,6 @@ export function startConsumer(
     },
     store: async (cursor, move) => (await feeds.moveCursor(feed, consumer, cursor, move)).cursor,
   }
-  const surroundings = { ...loops.SURROUNDINGS, backoff: loops.pausesOf(options.backoff) }
+  const surroundings = { ...SURROUNDINGS, backoff: pausesOf(options.backoff) }
   return new ConsumerLoop(source, names, handler, options, surroundings)
 }

@@ -3,7 +3,20 @@
 import type * as Feed from '../shared/feed-types'
 import type { AsJson, JsonText } from '../shared/json'
 import type { ListOptions } from '../shared/types'
-import * as operations from './operations'
+import {
+  deleteEntry,
+  dropCursor,
+  dropFeed,
+  getChanges,
+  getCursor,
+  getEntry,
+  getFeedStatus,
+  listFeeds,
+  moveCursor,
+  putEntries,
+  putEntry,
+  republishEntries,
+} from './operations'
 import { type CallOptions, everyOf, type Transport, type WithCall } from './transport'
 
 /** `Value` is the type that the caller says values have: nothing checks it. */
@@ -25,7 +38,7 @@ export class FeedCalls implements Omit<Feed.Feeds, 'get' | 'put'> {
     options?: Feed.IfVersion & CallOptions,
   ): Promise<Feed.WrittenEntry<Value>> {
     const parts = { path: { feed, key }, body: { value } }
-    return this.#transport.value(operations.putEntry, parts, options) as Promise<Feed.WrittenEntry<Value>>
+    return this.#transport.value(putEntry, parts, options) as Promise<Feed.WrittenEntry<Value>>
   }
 
   /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
@@ -35,23 +48,23 @@ export class FeedCalls implements Omit<Feed.Feeds, 'get' | 'put'> {
     options?: CallOptions,
   ): Promise<{ entries: Feed.PutEntry[] }> {
     const repeat = entries.every(({ ifVersion }) => ifVersion === undefined) ? 'safe' : 'once'
-    return this.#transport.asked(operations.putEntries, { feed }, { entries, ...options }, repeat)
+    return this.#transport.asked(putEntries, { feed }, { entries, ...options }, repeat)
   }
 
   /** The entry; null if there is none, or a tombstone. */
   get<Value = unknown>(feed: string, key: string, options?: CallOptions): Promise<Feed.Entry<Value> | null> {
-    const found = this.#transport.valueOrNull(operations.getEntry, { feed, key }, 'entry_not_found', options)
+    const found = this.#transport.valueOrNull(getEntry, { feed, key }, 'entry_not_found', options)
     return found as Promise<Feed.Entry<Value> | null>
   }
 
   delete(feed: string, key: string, options?: Feed.IfVersion & CallOptions): Promise<Feed.WrittenEntry<null> | null> {
-    const tombstone = this.#transport.valueOrNull(operations.deleteEntry, { feed, key }, 'entry_not_found', options)
+    const tombstone = this.#transport.valueOrNull(deleteEntry, { feed, key }, 'entry_not_found', options)
     return tombstone as Promise<Feed.WrittenEntry<null> | null>
   }
 
   republish(feed: string, selection: Feed.RepublishSelection, options?: CallOptions): Promise<{ republished: number }> {
     const parts = { path: { feed }, body: selection }
-    return this.#transport.value(operations.republishEntries, parts, { repeat: 'safe', ...options })
+    return this.#transport.value(republishEntries, parts, { repeat: 'safe', ...options })
   }
 
   /**
@@ -60,11 +73,11 @@ export class FeedCalls implements Omit<Feed.Feeds, 'get' | 'put'> {
    * removed, or if the cursor is beyond the last sync id.
    */
   changes<Value = unknown>(feed: string, options?: WithCall<Feed.ChangesOptions>): Promise<Feed.Changes<Value>> {
-    return this.#transport.asked(operations.getChanges, { feed }, options) as Promise<Feed.Changes<Value>>
+    return this.#transport.asked(getChanges, { feed }, options) as Promise<Feed.Changes<Value>>
   }
 
   cursor(feed: string, consumer: string, options?: CallOptions): Promise<Feed.Consumer> {
-    return this.#transport.asked(operations.getCursor, { feed, consumer }, options)
+    return this.#transport.asked(getCursor, { feed, consumer }, options)
   }
 
   moveCursor(
@@ -73,23 +86,23 @@ export class FeedCalls implements Omit<Feed.Feeds, 'get' | 'put'> {
     cursor: bigint,
     options?: Feed.MoveCursorOptions & CallOptions,
   ): Promise<Feed.Consumer> {
-    return this.#transport.asked(operations.moveCursor, { feed, consumer }, { cursor, ...options })
+    return this.#transport.asked(moveCursor, { feed, consumer }, { cursor, ...options })
   }
 
   dropCursor(feed: string, consumer: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.dropCursor, { feed, consumer }, 'consumer_not_found', options)
+    return this.#transport.wasThere(dropCursor, { feed, consumer }, 'consumer_not_found', options)
   }
 
   status(feed: string, options?: CallOptions): Promise<Feed.FeedStatus | null> {
-    return this.#transport.valueOrNull(operations.getFeedStatus, { feed }, 'feed_not_found', options)
+    return this.#transport.valueOrNull(getFeedStatus, { feed }, 'feed_not_found', options)
   }
 
   drop(feed: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.dropFeed, { feed }, 'feed_not_found', options)
+    return this.#transport.wasThere(dropFeed, { feed }, 'feed_not_found', options)
   }
 
   list(options?: WithCall<ListOptions>): Promise<Feed.FeedPage> {
-    return this.#transport.asked(operations.listFeeds, null, options)
+    return this.#transport.asked(listFeeds, null, options)
   }
 
   /** All feeds by name, in pages of `limit`. */

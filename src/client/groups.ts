@@ -16,11 +16,8 @@ export class GroupCalls
   extends SettingsCalls<Group.Groups, [settings?: Group.OwnSettings]>
   implements Omit<Group.Groups, 'append' | 'appendMany' | 'item' | 'changeScore' | `recent${string}` | 'memberItems'>
 {
-  readonly #transport: Transport
-
   constructor(transport: Transport) {
     super(transport, GROUPS)
-    this.#transport = transport
   }
 
   /**
@@ -34,7 +31,7 @@ export class GroupCalls
   ): Promise<Group.AppendedItem<Payload>> {
     const repeat = item.eventId ? 'safe' : 'once'
     const parts = { path: { group }, body: item }
-    const { status, value } = await this.#transport.call(operations.appendItem, parts, { repeat, ...options })
+    const { status, value } = await this.transport.call(operations.appendItem, parts, { repeat, ...options })
     return Object.assign(value as Group.Item<Payload>, { appended: status === 201 })
   }
 
@@ -47,12 +44,12 @@ export class GroupCalls
     options?: CallOptions,
   ): Promise<AppendedPlace[]> {
     const repeat = items.every(({ eventId }) => eventId) ? 'safe' : 'once'
-    return (await this.#transport.asked(operations.appendItems, null, { items, ...options }, repeat)).items
+    return (await this.transport.asked(operations.appendItems, null, { items, ...options }, repeat)).items
   }
 
   losses(group: string, settings: Group.OwnSettings = {}, options?: CallOptions): Promise<Losses> {
     const parts = { path: { group }, body: settings }
-    return this.#transport.value(operations.groupLosses, parts, { repeat: 'safe', ...options })
+    return this.transport.value(operations.groupLosses, parts, { repeat: 'safe', ...options })
   }
 
   /** The newest items of one group, newest first (of a `top` group by score); none for a group that does not exist. */
@@ -78,7 +75,7 @@ export class GroupCalls
     headers?: Headed['headers'],
   ): Promise<Group.Recent<PayloadAs<Payload, Asked>> | null> {
     const [parts, call] = parted(operations.recentItems, options)
-    const { status, value, tag } = await this.#transport.call(
+    const { status, value, tag } = await this.transport.call(
       operations.recentItems,
       { path: { group }, headers, ...parts },
       call,
@@ -99,13 +96,13 @@ export class GroupCalls
     groups: readonly string[],
     options?: Omit<Group.RecentOptions<Asked>, 'before'> & CallOptions,
   ): Promise<UntaggedRecent<PayloadAs<Payload, Asked>>[]> {
-    const many = await this.#transport.asked(operations.recentItemsOfMany, null, { ...options, group: groups })
+    const many = await this.transport.asked(operations.recentItemsOfMany, null, { ...options, group: groups })
     return many.groups as UntaggedRecent<PayloadAs<Payload, Asked>>[]
   }
 
   /** One item; null if the window of the group has none with this id. */
   item<Payload = unknown>(group: string, id: bigint, options?: CallOptions): Promise<Group.Item<Payload> | null> {
-    const found = this.#transport.valueOrNull(operations.getItem, { group, id }, 'item_not_found', options)
+    const found = this.transport.valueOrNull(operations.getItem, { group, id }, 'item_not_found', options)
     return found as Promise<Group.Item<Payload> | null>
   }
 
@@ -119,16 +116,16 @@ export class GroupCalls
     by: number,
     options?: CallOptions,
   ): Promise<Group.Item<Payload> | null> {
-    const changed = this.#transport.asked(operations.changeScore, { group }, { member, by, ...options })
+    const changed = this.transport.asked(operations.changeScore, { group }, { member, by, ...options })
     return orNull(changed, 'item_not_found') as Promise<Group.Item<Payload> | null>
   }
 
   clear(group: string, options?: CallOptions): Promise<{ deleted: number }> {
-    return this.#transport.asked(operations.clearGroup, { group }, options)
+    return this.transport.asked(operations.clearGroup, { group }, options)
   }
 
   remove(group: string, id: bigint, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.removeItem, { group, id }, 'item_not_found', options)
+    return this.transport.wasThere(operations.removeItem, { group, id }, 'item_not_found', options)
   }
 
   /** A page of the items of one member in all groups, newest first. */
@@ -136,7 +133,7 @@ export class GroupCalls
     member: string,
     options?: Group.MemberOptions<Asked> & CallOptions,
   ): Promise<Group.MemberItems<PayloadAs<Payload, Asked>>> {
-    const page = this.#transport.asked(operations.memberItems, { member }, options)
+    const page = this.transport.asked(operations.memberItems, { member }, options)
     return page as Promise<Group.MemberItems<PayloadAs<Payload, Asked>>>
   }
 
@@ -152,7 +149,7 @@ export class GroupCalls
     member: string,
     options?: Pick<Group.MemberOptions, 'prefix'> & CallOptions,
   ): Promise<{ deleted: number }> {
-    return this.#transport.asked(operations.eraseMember, { member }, options)
+    return this.transport.asked(operations.eraseMember, { member }, options)
   }
 }
 

@@ -13,26 +13,18 @@ import type { ClientFeedHandle, ClientGroupHandle, ClientQueueHandle } from './h
 import type { ClientConsumeOptions, ClientWorkOptions, ConsumeHandler, Handler, Running } from './loops'
 import type { ClientOptions } from './options'
 import { QueueCalls } from './queues'
-import type { Transport } from './transport'
 import { type StreamOptions, watchGroup } from './watch'
 import { startWorker } from './work'
 
 /** `Payload` is the type that the caller says payloads have: nothing checks it. */
 export class GroupsClient extends GroupCalls {
-  readonly #transport: Transport
-
-  constructor(transport: Transport) {
-    super(transport)
-    this.#transport = transport
-  }
-
   /**
    * The events of the group from now on, or since the item `after`, until the watch is ended (`break`, `return()`, the
    * signal). A watch whose connection breaks connects again and continues where it was. Throws errors that will not pass:
    * `unauthorized`, `forbidden`, `invalid_input`, an answer that is not recentn's.
    */
   watch<Payload = unknown>(group: string, options: StreamOptions = {}): GroupWatch<Payload> {
-    return watchGroup(this.#transport, group, options) as GroupWatch<Payload>
+    return watchGroup(this.transport, group, options) as GroupWatch<Payload>
   }
 }
 
@@ -118,4 +110,5 @@ export type {
   StopOptions,
   WorkContext,
 } from './loops'
+export { workMany } from './many'
 export type * from './types'

@@ -1,19 +1,27 @@
 /** The public shapes of the client's workers and consumers, and what both have in common: their options, and how they stop. */
 
-import type { ConsumeHandlingOptions, HandlingOptions, WorkHandlingOptions } from '../shared/handling-shapes'
+import type {
+  ConsumeHandlingOptions,
+  HandlingOptions,
+  ManyOptions,
+  WorkHandlingOptions,
+} from '../shared/handling-shapes'
+import type { Message } from '../shared/message-types'
 import { invalidInput } from '../shared/recentn-error'
 import type { StopOptions, Surroundings } from '../shared/running'
 import { schemaFault } from '../shared/schema'
-import { aFunction, type OptionRule, refuseFaults } from './options'
+import { aFunction, numberFault, type OptionRule, refuseFaults } from './options'
 import { pause } from './retry'
 
-export type { ConsumeContext, ConsumeHandler, Handler, WorkContext } from '../shared/handling-shapes'
+export type { BatchHandler, ConsumeContext, ConsumeHandler, Handler, WorkContext } from '../shared/handling-shapes'
 export type { Running, StopOptions } from '../shared/running'
 
 export interface ClientWorkOptions<Body = unknown> extends WorkHandlingOptions<Body> {
   /** Maximum handlers at the same time, 1 to 1,000; default 1. */
   concurrency?: number | undefined
 }
+
+export type ClientWorkManyOptions<Body = unknown> = ManyOptions<ClientWorkOptions<Body>, Message>
 
 export type ClientConsumeOptions<Value = unknown> = ConsumeHandlingOptions<Value>
 
@@ -30,7 +38,7 @@ export const LOOP_RULES: Readonly<Record<keyof HandlingOptions<never, never>, Op
     const { minSeconds, maxSeconds, ...others } = pausesOf(Object(value))
     const isFine = !aDelay(minSeconds) && !aDelay(maxSeconds) && maxSeconds >= minSeconds
     if (typeof value === 'object' && isFine && Object.keys(others).length === 0) return null
-    return 'must be { minSeconds, maxSeconds }, whole numbers, maxSeconds not less'
+    return 'must be { minSeconds, maxSeconds }, in order'
   },
   schema: schemaFault,
   signal: (value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal'),
@@ -53,8 +61,9 @@ export function pausesOf({ minSeconds = 1, ...others }: HandlingOptions<never, n
 /** Milliseconds of patience, or null for no end of it. Throws `invalid_input`. */
 function checkedPatience({ timeoutSeconds }: StopOptions): number | null {
   if (timeoutSeconds === undefined) return null
-  if (timeoutSeconds >= 0 && timeoutSeconds <= MAX_SECONDS) return timeoutSeconds * 1000
-  throw invalidInput([{ pointer: '/timeoutSeconds', detail: `must be a number from 0 to ${MAX_SECONDS}` }])
+  const detail = numberFault(timeoutSeconds, MAX_SECONDS)
+  if (!detail) return timeoutSeconds * 1000
+  throw invalidInput([{ pointer: '/timeoutSeconds', detail }])
 }
 
 /** The clock of both loops: the timers of the page, or of the process. */

@@ -25,8 +25,8 @@ const RULES: Readonly<Record<keyof ClientOptions, OptionRule>> = {
   baseUrl: baseFault,
   key: (value) => (isOneOf(value, 'string', 'function') ? null : 'must be a string or a function'),
   fetch: aFunction,
-  retries: numberFault,
-  timeoutSeconds: numberFault,
+  retries: (value) => numberFault(value),
+  timeoutSeconds: (value) => numberFault(value),
   headers: (value) => (isOneOf(value, 'object') && value !== null ? null : 'must be an object'),
 }
 
@@ -57,8 +57,8 @@ export function aFunction(value: unknown): string | null {
   return isOneOf(value, 'function') ? null : 'must be a function'
 }
 
-function numberFault(value: unknown): string | null {
-  return typeof value === 'number' && value >= 0 ? null : 'must be a number of at least 0'
+export function numberFault(value: unknown, max = Number.POSITIVE_INFINITY): string | null {
+  return typeof value === 'number' && value >= 0 && value <= max ? null : `must be a number from 0 to ${max}`
 }
 
 function baseFault(value: unknown): string | null {
@@ -69,5 +69,5 @@ function baseFault(value: unknown): string | null {
     const isPlain = !username && !password && !/[?#]/.test(text)
     if (isPlain && /^https?:$/.test(protocol) && (!isPath || 'location' in globalThis)) return null
   } catch {}
-  return 'must be an http(s) URL, or a path, without user and query'
+  return 'must be an http(s) URL or a path, and no more'
 }

@@ -14,24 +14,21 @@ export class QueueCalls
   extends SettingsCalls<Queue.Queues, [settings?: Queue.QueueSettings]>
   implements Omit<Queue.Queues, 'message' | 'peek' | 'send'>
 {
-  readonly #transport: Transport
-
   constructor(transport: Transport) {
     super(transport, QUEUES)
-    this.#transport = transport
   }
 
   pause(queue: string, options?: CallOptions): Promise<Queue.Queue> {
-    return this.#transport.asked(operations.pauseQueue, { queue }, options, 'safe')
+    return this.transport.asked(operations.pauseQueue, { queue }, options, 'safe')
   }
 
   resume(queue: string, options?: CallOptions): Promise<Queue.Queue> {
-    return this.#transport.asked(operations.resumeQueue, { queue }, options, 'safe')
+    return this.transport.asked(operations.resumeQueue, { queue }, options, 'safe')
   }
 
   /** For `seconds` no message of the queue, or of one of its message groups, is handed out; 0 ends a hold. */
   hold(queue: string, options: WithCall<Queue.HoldOptions>): Promise<Queue.QueueHold> {
-    return this.#transport.asked(operations.holdQueue, { queue }, options, 'safe')
+    return this.transport.asked(operations.holdQueue, { queue }, options, 'safe')
   }
 
   /**
@@ -44,7 +41,7 @@ export class QueueCalls
     options?: Queue.SendOptions & CallOptions,
   ): Promise<Queue.Sent> {
     const repeat = options?.dedupId ? 'safe' : 'once'
-    const sent = this.#transport.asked(operations.sendMessages, { queue }, { body, ...options }, repeat)
+    const sent = this.transport.asked(operations.sendMessages, { queue }, { body, ...options }, repeat)
     return sent as Promise<Queue.Sent>
   }
 
@@ -58,7 +55,7 @@ export class QueueCalls
     options?: CallOptions,
   ): Promise<Queue.Sent[]> {
     const repeat = messages.every(({ dedupId }) => dedupId) ? 'safe' : 'once'
-    const sent = await this.#transport.asked(operations.sendMessages, { queue }, { messages, ...options }, repeat)
+    const sent = await this.transport.asked(operations.sendMessages, { queue }, { messages, ...options }, repeat)
     return (sent as { messages: Queue.Sent[] }).messages
   }
 
@@ -70,13 +67,13 @@ export class QueueCalls
     queue: string,
     options?: WithCall<Queue.ReceiveOptions>,
   ): Promise<Queue.Message<Body>[]> {
-    const { messages } = await this.#transport.asked(operations.receiveMessages, { queue }, options, 'parts')
+    const { messages } = await this.transport.asked(operations.receiveMessages, { queue }, options, 'parts')
     return messages as Queue.Message<Body>[]
   }
 
   /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. Not repeated, as `receive`. */
   async cycle<Body = unknown>(queue: string, options?: WithCall<Queue.CycleOptions>): Promise<Queue.Message<Body>[]> {
-    const { messages } = await this.#transport.asked(operations.cycleMessages, { queue }, options, 'parts')
+    const { messages } = await this.transport.asked(operations.cycleMessages, { queue }, options, 'parts')
     return messages as Queue.Message<Body>[]
   }
 
@@ -121,7 +118,7 @@ export class QueueCalls
     options?: CallOptions,
     repeat?: 'safe',
   ): Promise<Answer> {
-    return this.#transport.asked(operation, { queue }, { ...handles, ...options }, repeat) as Promise<Answer>
+    return this.transport.asked(operation, { queue }, { ...handles, ...options }, repeat) as Promise<Answer>
   }
 
   /** A page of the messages in one state, `ready` by default, without claiming them. */
@@ -129,7 +126,7 @@ export class QueueCalls
     queue: string,
     options?: Queue.PeekOptions<Asked> & CallOptions,
   ): Promise<Queue.MessagePage<As<Body, Asked>>> {
-    const page = this.#transport.asked(operations.peekMessages, { queue }, options)
+    const page = this.transport.asked(operations.peekMessages, { queue }, options)
     return page as Promise<Queue.MessagePage<As<Body, Asked>>>
   }
 
@@ -143,39 +140,39 @@ export class QueueCalls
 
   /** One message in any state; null if the queue has none with this id. Throws `queue_not_found`. */
   message<Body = unknown>(queue: string, id: bigint, options?: CallOptions): Promise<Queue.WholeMessage<Body> | null> {
-    const found = this.#transport.valueOrNull(operations.getMessage, { queue, id }, 'message_not_found', options)
+    const found = this.transport.valueOrNull(operations.getMessage, { queue, id }, 'message_not_found', options)
     return found as Promise<Queue.WholeMessage<Body> | null>
   }
 
   remove(queue: string, id: bigint, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.deleteMessage, { queue, id }, 'message_not_found', options)
+    return this.transport.wasThere(operations.deleteMessage, { queue, id }, 'message_not_found', options)
   }
 
   cancel(queue: string, key: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(operations.cancelMessage, { queue, key }, 'message_not_found', options)
+    return this.transport.wasThere(operations.cancelMessage, { queue, key }, 'message_not_found', options)
   }
 
   errors(queue: string, options?: Pick<Queue.DeadFilter, 'from'> & CallOptions): Promise<Queue.DeadErrors> {
-    return this.#transport.asked(operations.listErrors, { queue }, options)
+    return this.transport.asked(operations.listErrors, { queue }, options)
   }
 
   history(
     queue: string,
     options?: { period?: Queue.HistoryPeriod | undefined } & CallOptions,
   ): Promise<Queue.QueueHistory> {
-    return this.#transport.asked(operations.queueHistory, { queue }, options)
+    return this.transport.asked(operations.queueHistory, { queue }, options)
   }
 
   redrive(queue: string, options?: WithCall<Omit<Queue.RedriveOptions, 'prefix'>>): Promise<{ moved: number }> {
-    return this.#transport.asked(operations.redriveQueue, { queue }, options, 'parts')
+    return this.transport.asked(operations.redriveQueue, { queue }, options, 'parts')
   }
 
   promote(queue: string, ids: readonly bigint[], options?: CallOptions): Promise<{ promoted: number }> {
-    return this.#transport.asked(operations.promoteMessages, { queue }, { ids, ...options })
+    return this.transport.asked(operations.promoteMessages, { queue }, { ids, ...options })
   }
 
   purge(queue: string, options?: WithCall<Queue.PurgeOptions>): Promise<{ deleted: number }> {
-    return this.#transport.asked(operations.purgeQueue, { queue }, options, 'parts')
+    return this.transport.asked(operations.purgeQueue, { queue }, options, 'parts')
   }
 }
 

@@ -32,11 +32,12 @@ export interface SettingsNames {
 
 /** `Calls` are the library's, and `Given` is the argument of its `put` and `ensure`. */
 export class SettingsCalls<Calls extends Library, Given extends [settings?: object]> {
-  readonly #transport: Transport
   readonly #kind: SettingsNames
 
-  constructor(transport: Transport, kind: SettingsNames) {
-    this.#transport = transport
+  constructor(
+    protected readonly transport: Transport,
+    kind: SettingsNames,
+  ) {
     this.#kind = kind
   }
 
@@ -47,7 +48,7 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
 
   /** Sends settings; with `ifTag` to those only that have this tag. */
   #send(method: string, name: string, body: object, options?: SettingsOptions, headers?: Headed['headers']) {
-    return this.#transport.call(this.#at(method), { path: { name }, body, headers }, options)
+    return this.transport.call(this.#at(method), { path: { name }, body, headers }, options)
   }
 
   async #put(...given: [name: string, settings: object, options?: SettingsOptions, condition?: Headed['headers']]) {
@@ -57,7 +58,7 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
 
   /** The settings, and for a queue its counts; null if it does not exist. */
   get(name: string, options?: CallOptions): ReturnType<Calls['get']> {
-    const found = this.#transport.valueOrNull(this.#at('GET'), { name }, this.#kind.absent, options)
+    const found = this.transport.valueOrNull(this.#at('GET'), { name }, this.#kind.absent, options)
     return found as ReturnType<Calls['get']>
   }
 
@@ -87,13 +88,13 @@ export class SettingsCalls<Calls extends Library, Given extends [settings?: obje
 
   /** Drops it, with all in it; false if there was none. Throws `queue_in_use`. */
   drop(name: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere(this.#at('DELETE'), { name }, this.#kind.absent, options)
+    return this.transport.wasThere(this.#at('DELETE'), { name }, this.#kind.absent, options)
   }
 
   /** A page, by name. */
   list(options?: WithCall<OptionsOf<Calls>>): ReturnType<Calls['list']> {
     const list = `GET /v1/${this.#kind.many}` as Operation<never>
-    return this.#transport.asked(list, null, options) as ReturnType<Calls['list']>
+    return this.transport.asked(list, null, options) as ReturnType<Calls['list']>
   }
 
   /** All by name, in pages of `limit`. */

@@ -3,7 +3,7 @@
 import type { GroupEvent } from '../shared/group-types'
 import { RecentnError } from '../shared/recentn-error'
 import { errorOf, requestOf } from './format'
-import * as operations from './operations'
+import { streamGroup } from './operations'
 import { type TimeLimit, timeLimit } from './retry'
 import { type Transport, unreachable } from './transport'
 
@@ -31,7 +31,7 @@ export class GroupStream {
     const headers = { Accept: 'text/event-stream', ...(resumes && { 'Last-Event-ID': String(after) }) }
     const parts = { path: { group: this.group }, query: { after }, headers }
     try {
-      const response = await this.transport.fetch(requestOf(operations.streamGroup, parts), limit)
+      const response = await this.transport.fetch(requestOf(streamGroup, parts), limit)
       if (!response.ok) throw errorOf(response.status, response.headers, await response.text())
       if (!response.body || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
         throw new RecentnError('unexpected_answer', 'The answer is not a stream of events', { status: response.status })

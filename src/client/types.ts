@@ -30,6 +30,6 @@ export type {
   Sent,
 } from '../shared/queue-types'
 export type { Fault } from '../shared/recentn-error'
-export type { ListedSchedule, Schedule, ScheduleDefinition } from '../shared/schedule-types'
+export type { Schedule, ScheduleDefinition } from '../shared/schedule-types'
 export type { ClientOptions } from './options'
 export type { CallOptions } from './transport'

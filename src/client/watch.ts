@@ -6,7 +6,7 @@
 import { onAbort, pauseMs } from '../shared/backoff'
 import type { GroupEvent, GroupWatch, WatchOptions } from '../shared/group-types'
 import { invalidInput, RecentnError } from '../shared/recentn-error'
-import * as operations from './operations'
+import { recentItems } from './operations'
 import { mayPass, pause } from './retry'
 import { GroupStream } from './stream'
 import type { Transport } from './transport'
@@ -114,10 +114,8 @@ class Watch implements GroupWatch {
 
   /** Where to start again if the first connection breaks before its first event. */
   async #newest(): Promise<bigint> {
-    const parts = { path: { group: this.#group }, query: { limit: 1 } }
-    return (
-      (await this.#transport.value(operations.recentItems, parts, { signal: this.#ending.signal })).totalAppended - 1n
-    )
+    const options = { limit: 1, signal: this.#ending.signal }
+    return (await this.#transport.asked(recentItems, { group: this.#group }, options)).totalAppended - 1n
   }
 
   /** Notes how far the watch is. False for an item that was given before. */

@@ -11,36 +11,50 @@ import type { Message } from '../shared/queue-types'
 import { CAREFUL_MS, Stepping, surrounded } from '../shared/running'
 import { parsing } from '../shared/schema'
 import { Settles } from '../shared/settle-batch'
-import * as loops from './loops'
+import {
+  type ClientWorkManyOptions,
+  type ClientWorkOptions,
+  checkLoop,
+  type Handler,
+  LOOP_RULES,
+  pausesOf,
+  type Running,
+  SURROUNDINGS,
+  whole,
+} from './loops'
 import { aFunction } from './options'
 import type { QueueCalls } from './queues'
 import { mayPass } from './retry'
 
+/** Gathers messages for a handler of many. */
+export interface Batches {
+  /** The handler of one. */
+  handle: Handler
+  /** Messages that wait do so no longer. */
+  flush: () => void
+  /** How many more messages to claim, where this many have a handler. */
+  room: (running: number) => number
+}
+
 const WAIT_SECONDS = 20
-/** After an empty answer that took no longer than this, the next receive waits as long. */
+/** From one receive without messages to the next, also where a server or a proxy does not wait. */
 const SOON_MS = 100
 /** How long the server has, after a stop without patience, to take what is settled. */
 const LAST_SETTLE_MS = 5000
-const RULES = {
-  ...loops.LOOP_RULES,
-  concurrency: loops.whole(1, 1000),
-  visibilityTimeoutSeconds: loops.whole(1, 43_200),
+export const WORK_RULES = {
+  ...LOOP_RULES,
+  concurrency: whole(1, 1000),
+  visibilityTimeoutSeconds: whole(1, 43_200),
   onDone: aFunction,
   onDead: aFunction,
 }
-
 /** See `QueuesClient.work`. Throws `invalid_input`. */
-export function startWorker(
-  queues: QueueCalls,
-  queue: string,
-  handler: loops.Handler,
-  options: loops.ClientWorkOptions,
-): loops.Running {
-  loops.checkLoop(handler, options, RULES)
+export function startWorker(queues: QueueCalls, queue: string, handler: Handler, options: ClientWorkOptions): Running {
+  checkLoop(handler, options, WORK_RULES)
   return new RemoteWorker(queues, queue, surrounded(options.around, parsing(options.schema, handler)), options)
 }
 
-class RemoteWorker extends Stepping {
+export class RemoteWorker extends Stepping {
   readonly #faults: Faults<Message>
   readonly #leases: Leases<Lease<Message>>
   readonly #running = new Map<Lease<Message>, Promise<void>>()
@@ -51,14 +65,15 @@ class RemoteWorker extends Stepping {
   constructor(
     private readonly queues: QueueCalls,
     private readonly queue: string,
-    private readonly handler: loops.Handler,
-    private readonly options: loops.ClientWorkOptions,
+    private readonly handler: Handler,
+    private readonly options: ClientWorkOptions | ClientWorkManyOptions,
+    private readonly batches?: Batches,
   ) {
-    super(loops.SURROUNDINGS)
+    super(SURROUNDINGS)
     const faults = new Faults<Message>({ ...options, who: 'worker', what: `work on the queue ${queue}` })
     this.#faults = faults
-    this.#leases = new Leases({ ...loops.SURROUNDINGS, share: 0.5, extend: extendBy(queues, queue), faults })
-    const backoff = loops.pausesOf(options.backoff)
+    this.#leases = new Leases({ ...SURROUNDINGS, share: 0.5, extend: extendBy(queues, queue), faults })
+    const backoff = pausesOf(options.backoff)
     this.#settles = new Settles({
       ...options,
       source: queues,
@@ -66,7 +81,7 @@ class RemoteWorker extends Stepping {
       backoff,
       faults,
       again: mayPass,
-      ...loops.SURROUNDINGS,
+      ...SURROUNDINGS,
     })
     void this.stopped.then(() => this.#leases.close())
     this.#fetched = this.repeat(faults, (signal) => this.#fetch(signal))
@@ -76,6 +91,7 @@ class RemoteWorker extends Stepping {
   protected async end(): Promise<void> {
     this.#onRoom()
     await this.#fetched
+    this.batches?.flush()
     await this.#quiet()
     this.#settles.hurry()
     await this.#settles.drained()
@@ -97,7 +113,8 @@ class RemoteWorker extends Stepping {
   /** Resolves to the milliseconds until the next receive. */
   async #fetch(signal: AbortSignal): Promise<number> {
     const { concurrency = 1, visibilityTimeoutSeconds } = this.options
-    while (this.#running.size >= concurrency && !signal.aborted) {
+    const room = () => this.batches?.room(this.#running.size) ?? concurrency - this.#running.size
+    while (room() <= 0 && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#onRoom = resolve
       })
@@ -105,14 +122,14 @@ class RemoteWorker extends Stepping {
     if (signal.aborted) return 0
     const sentAt = performance.now()
     const messages = await this.queues.receive(this.queue, {
-      limit: concurrency - this.#running.size,
+      limit: room(),
       visibilityTimeoutSeconds,
       waitSeconds: WAIT_SECONDS,
       signal,
     })
     this.#faults.answered()
     await this.#take(messages.map((message) => leaseOf(message, sentAt, visibilityTimeoutSeconds)))
-    return messages.length === 0 && performance.now() - sentAt < SOON_MS ? SOON_MS : 0
+    return messages[0] ? 0 : SOON_MS - (performance.now() - sentAt)
   }
 
   /** Begins the handlers. Resolves when another receive may begin. */
@@ -121,6 +138,7 @@ class RemoteWorker extends Stepping {
     for (const lease of leases) if (!lease.isSuspect) void this.#begin(lease)
     for (const lease of leases) {
       if (!lease.isSuspect) continue
+      this.batches?.flush()
       // It runs alone, so that it takes no other message with it, nor another one it.
       await this.within(this.#quiet(), CAREFUL_MS)
       await this.within(this.#begin(lease), CAREFUL_MS)
@@ -143,7 +161,7 @@ class RemoteWorker extends Stepping {
 
   async #run(lease: Lease<Message>): Promise<void> {
     const { subject, signal } = lease
-    const hold = holdBy(this.queues, this.queue, [lease], () => this.#leases.remove(lease))
+    const hold = holdBy(this.queues, this.queue, lease, () => this.#leases.remove(lease))
     const failure = await this.#faults.attempt(() => this.handler(subject, { signal, hold }), subject)
     if (lease.isLost) return
     this.#leases.remove(lease)

@@ -1,9 +1,9 @@
 /**
  * How handlers are run on what a worker or a poller has claimed: on one claim at a time, or on many. One is a batch of one.
  */
+import { failedOf } from '../shared/failures'
 import type { Faults } from '../shared/faults'
 import type { Lease } from '../shared/leases'
-import { invalidInput } from '../shared/recentn-error'
 import type { Around } from '../shared/running'
 
 export interface Fates<Given> {
@@ -22,44 +22,27 @@ export function ofOne<Given, Context>(handler: (given: Given, context: Context) 
   return async ([one], context) => ({ failed: NONE, answer: await handler(one as Given, context) })
 }
 
-/**
- * A handler of many resolves to `{ failed: [[one, error], …] }`, or to something without `failed` if all are done. Throws
- * `invalid_input` for `failed` that is no such list.
- */
 export function ofMany<Given, Context>(handler: (given: Given[], context: Context) => unknown): Handle<Given, Context> {
-  return async (given, context) => {
-    const { failed = [] } = Object(await handler([...given], context)) as { failed?: unknown }
-    const all: ReadonlySet<unknown> = new Set(given)
-    const isPair = (one: unknown) => Array.isArray(one) && one.length === 2 && all.has(one[0])
-    if (Array.isArray(failed) && failed.every(isPair)) return { failed: new Map(failed) }
-    const detail = 'must be a list of pairs, each of something that the handler was given and its error'
-    throw invalidInput([{ pointer: '/failed', detail }])
-  }
+  return async (given, context) => ({ failed: failedOf(await handler([...given], context), given) })
 }
 
-/** The handler within the hook. Whatever the hook resolves to, the handler's answer counts. */
+/**
+ * The handler within the hook, which gets what is given, or a list of it that it may change. Whatever the hook resolves to, the
+ * handler's answer counts.
+ */
 export function within<Given, Context>(
-  around: Around<readonly Given[]>,
+  around: Around<Given> | Around<Given[]>,
+  isMany: boolean,
   handle: Handle<Given, Context>,
 ): Handle<Given, Context> {
   if (!around) return handle
   return async (given, context) => {
     let fates: Fates<Given> = { failed: NONE }
-    await around(given, async () => {
+    await (around as NonNullable<Around<unknown>>)(isMany ? [...given] : given[0], async () => {
       fates = await handle(given, context)
     })
     return fates
   }
-}
-
-/** The hook of a handler of one. */
-export function aroundOne<Given>(around: Around<Given>): Around<readonly Given[]> {
-  return around && (([one], next) => around(one as Given, next))
-}
-
-/** The hook of a handler of many, which may do with its list what it likes. */
-export function aroundMany<Given>(around: Around<Given[]>): Around<readonly Given[]> {
-  return around && ((given, next) => around([...given], next))
 }
 
 /** Runs it; each error is reported with what it is about. Never rejects. */

@@ -12,7 +12,7 @@ import { Faults } from './faults'
 import type { Change } from './feed-types'
 import type { ConsumeHandler, ConsumeHandlingOptions } from './handling-shapes'
 import { RecentnError } from './recentn-error'
-import { Stepping, type Surroundings, surrounded } from './running'
+import { Stepping, type Surroundings } from './running'
 import { parseValues } from './schema'
 
 /** How a cursor is moved: from where the page was read that is finished, or wherever it is. */
@@ -80,12 +80,12 @@ export class ConsumerLoop extends Stepping {
       if (page === null) return await this.#handled(() => onExpired?.(), { cursor: 0n, move: { force: true } })
       const { changes, ...range } = page
       if (stopping.aborted || changes.length === 0) return 0
-      const handled = surrounded(around, async () => {
+      const handle = async () => {
         await parseValues(schema, changes)
         await this.handle(changes, { signal: this.#aborting.signal, ...range })
-      })
+      }
       const unstored = { cursor: range.cursor, move: { from: range.from } }
-      return await this.#handled(() => handled(changes, null), unstored, changes)
+      return await this.#handled(() => (around ? around(changes, handle) : handle()), unstored, changes)
     } catch (error) {
       this.#at = null
       throw error
@@ -112,10 +112,11 @@ export class ConsumerLoop extends Stepping {
   /** Stores the cursor when the work has resolved, and in time. Resolves to the milliseconds until the next step. */
   async #handled(work: () => unknown, unstored: Unstored, changes?: Change[]): Promise<number> {
     const failure = await this.#faults.attempt(work, changes)
-    this.#failures = failure ? this.#failures + 1 : 0
-    if (!failure && !this.#aborting.signal.aborted) await this.#store(unstored)
-    else this.#at = null
-    return failure ? retrySeconds(this.#failures, this.surroundings.backoff) * 1000 : 0
+    this.#at = null
+    if (failure) return retrySeconds(++this.#failures, this.surroundings.backoff) * 1000
+    this.#failures = 0
+    if (!this.#aborting.signal.aborted) await this.#store(unstored)
+    return 0
   }
 
   /** The next step stores what could not be stored. */

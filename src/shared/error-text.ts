@@ -33,7 +33,7 @@ function partText(part: unknown, seen: Set<unknown>): string {
 
 /** Also one of another realm, such as an error of Node's in a test of jest. */
 function isError(value: unknown): value is Error {
-  return value instanceof Error || /^\[object (Error|DOMException)\]$/.test(Object.prototype.toString.call(value))
+  return value instanceof Error || / (Error|DOMException)\]/.test(Object.prototype.toString.call(value))
 }
 
 /** A class that sets no name has that of its constructor. */
@@ -41,7 +41,7 @@ function headOf(error: Error, seen: Set<unknown>): string {
   const name = error.name === 'Error' ? error.constructor.name : error.name
   const message: unknown = error.message
   const text = typeof message === 'string' ? message : partText(message, seen)
-  return [name === 'Error' ? '' : name, text].filter((one) => one !== '').join(': ') || 'Error'
+  return [name === 'Error' ? '' : name, text].filter(Boolean).join(': ') || 'Error'
 }
 
 function valueText(value: unknown): string {

@@ -1,4 +1,5 @@
-/** How the handlers of messages and rows fail. Browsers load this file too: it depends on nothing. */
+/** How the handlers of messages and rows fail. Browsers load this file too. */
+import { invalidInput } from './recentn-error'
 
 /** The error of a handler where another try is of no use. */
 const NAME = 'UnrecoverableError'
@@ -32,4 +33,14 @@ export function mayHaveKilled({
   lastError: string | null
 }): boolean {
   return receiveCount > 1 && (lastError === null || lastError.startsWith(RAN_OUT))
+}
+
+/**
+ * The error of each that failed, by the answer of a handler of many: `{ failed: [[one, error], …] }`, or something without `failed` if
+ * all are done. Throws `invalid_input` for another `failed`.
+ */
+export function failedOf<Given>(answer: unknown, given: readonly Given[]): ReadonlyMap<Given, unknown> {
+  const { failed = [] } = Object(answer)
+  if (Array.isArray(failed) && failed.every((pair) => given.includes(pair?.[0]))) return new Map(failed)
+  throw invalidInput([{ pointer: '/failed', detail: 'must be a list of what was given, each with its error' }])
 }

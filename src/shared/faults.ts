@@ -74,8 +74,7 @@ export class Faults<T> {
     if (this.#warned.has(kind) || this.#warned.size >= MAX_KINDS) return
     this.#warned.add(kind)
     const { what } = this.options
-    const more = `without onError each kind of error is reported once, until a handler succeeds`
-    warn(`recentn could not ${what}: ${kind} (${more})`, this.#code)
+    warn(`recentn could not ${what}: ${kind} (without onError each kind is reported once)`, this.#code)
   }
 
   #report(error: unknown, subject?: T): void {

@@ -42,7 +42,7 @@ export function groupHandle<Handle>(calls: AnyCalls, name: string, more = ''): H
 /** With a schema, bodies are checked where they are sent and given by it where they are received. */
 export function queueHandle<Handle>(calls: AnyCalls, name: string, options?: HandleOptions, more = ''): Handle {
   const bound = handleOf<AnyCalls>(calls, name, QUEUE_CALLS + more)
-  const { send, sendMany, receive, cycle, nackMany, work } = bound
+  const { send, sendMany, receive, cycle, nackMany, work, workMany } = bound
   const fitting = (schema: StandardSchema, call: typeof receive) => async (how?: { bodies?: unknown }) => {
     const fit = []
     for (const message of await call(how)) {
@@ -57,9 +57,14 @@ export function queueHandle<Handle>(calls: AnyCalls, name: string, options?: Han
     sendMany: checking(schema, sendMany, (messages) => members(messages, 'body')),
     receive: fitting(schema, receive),
     cycle: fitting(schema, cycle),
-    work: work && ((handler: unknown, how?: HandleOptions) => work(handler, { ...how, schema: how?.schema ?? schema })),
+    work: schemed(schema, work),
+    workMany: schemed(schema, workMany),
   }))
 }
+
+/** A worker whose options have no schema has the handle's. */
+const schemed = (schema: StandardSchema, call?: AnyCalls[string]) =>
+  call && ((handler: unknown, how?: HandleOptions) => call(handler, { ...how, schema: how?.schema ?? schema }))
 
 /** With a schema, values are checked where they are put and given by it where they are read. */
 export function feedHandle<Handle>(calls: AnyCalls, name: string, options?: HandleOptions, more = ''): Handle {

@@ -93,6 +93,19 @@ export interface WorkHandlingOptions<Body = unknown> extends HandlingOptions<Bod
   onDead?: ((message: Message, error: unknown) => void) | undefined
 }
 
+/** The options of a handler of one, and what a handler of many has besides. */
+export type ManyOptions<One, Given> = Omit<One, 'batchSize' | 'around'> & {
+  /** Maximum messages, or rows, of one call of the handler, 1 to 1,000; default 100. A claim of a worker brings no more. */
+  batchSize?: number | undefined
+  /**
+   * Seconds that the first message or row of a call waits for more, until there are `batchSize`, 0 to 3,600; default 0, which takes
+   * what is there. Its claim is extended until then. `once` does not wait.
+   */
+  waitSeconds?: number | undefined
+  /** Runs around each call of the handler: gets the messages, as they were sent, or the rows. */
+  around?: Around<Given[]>
+}
+
 export interface ConsumeHandlingOptions<Value = unknown> extends HandlingOptions<Value, Change[]> {
   /** Maximum changes of one call, 1 to 1,000; default 100. */
   limit?: number | undefined

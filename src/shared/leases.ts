@@ -14,6 +14,7 @@ import type { Faults } from './faults'
 import type { WorkContext } from './handling-shapes'
 import type { Message } from './message-types'
 import type { Queues } from './queue-types'
+import { invalidInput } from './recentn-error'
 
 const MAX_AT_ONCE = 1000
 const LONGEST_PAUSE_MS = 1000
@@ -69,17 +70,25 @@ export class Lease<Subject> {
 export function holdBy<Held extends Lease<Message>>(
   source: Pick<Queues, 'hold'>,
   queue: string,
-  leases: readonly Held[],
+  lease: Held,
   letGo: (lease: Held, group?: string) => unknown,
 ): WorkContext['hold'] {
   return async (what, seconds) => {
-    for (const lease of leases) {
-      const { messageGroup, receiptHandle } = lease.subject
-      // Without a group the call is refused.
-      const group = what === 'group' ? (messageGroup as string) : undefined
-      await source.hold(queue, { group, seconds, receiptHandle })
-      lease.isLost = true
-      letGo(lease, group)
+    const { messageGroup, receiptHandle } = lease.subject
+    const group = what === 'group' ? messageGroup : undefined
+    // Over REST null would be no group, which holds the queue.
+    if (group === null) throw invalidInput([{ pointer: '/group', detail: 'the message has none' }])
+    await source.hold(queue, { group, seconds, receiptHandle })
+    lease.isLost = true
+    letGo(lease, group)
+  }
+}
+
+/** The call of a handler of many: each message is held as it is alone, those without a group, of which none can be held, the last. */
+export function holdAll(given: readonly (readonly [Message, WorkContext['hold']])[]): WorkContext['hold'] {
+  return async (what, seconds) => {
+    for (const isGrouped of [true, false]) {
+      for (const [{ messageGroup }, hold] of given) if (!!messageGroup === isGrouped) await hold(what, seconds)
     }
   }
 }
@@ -211,13 +220,17 @@ export interface ExtendSource {
   ): Promise<{ failed: readonly { receiptHandle: string }[] }>
 }
 
+export function isSuspect(message: Message): boolean {
+  const { receiveCount, maxReceives } = message
+  return mayHaveKilled(message) && maxReceives !== null && receiveCount >= maxReceives
+}
+
 /** `sentAt`: before the receive. Where that did not say how long a message is held, two times of the database's clock do. */
 export function leaseOf(message: Message, sentAt: number, seconds = 0): Lease<Message> {
-  const { id, receiveCount, maxReceives, visibleAt, receivedAt } = message
+  const { id, visibleAt, receivedAt } = message
   const heldMs = seconds * 1000 || visibleAt.getTime() - receivedAt.getTime()
   const ms = Math.max(1, Math.ceil(heldMs / 1000)) * 1000
-  const isSuspect = mayHaveKilled(message) && maxReceives !== null && receiveCount >= maxReceives
-  return new Lease(message, id, ms, sentAt + heldMs, isSuspect)
+  return new Lease(message, id, ms, sentAt + heldMs, isSuspect(message))
 }
 
 /** How the leases of messages are extended. */

@@ -28,7 +28,7 @@ export interface SchemaIssue {
 /** The fault of the option `schema`, or null. Schemas of some libraries are functions. */
 export function schemaFault(value: unknown): string | null {
   const given = value as Partial<StandardSchema> | null | undefined
-  return typeof given?.['~standard']?.validate === 'function' ? null : 'must be a Standard Schema, as of zod'
+  return typeof given?.['~standard']?.validate === 'function' ? null : 'must be a Standard Schema'
 }
 
 /** Gives the message its body as the schema gives it; resolves to what is wrong with a body that does not fit. */

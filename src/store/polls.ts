@@ -1,5 +1,6 @@
 /** `store.poll`: checks the options and starts a poller. Closing the store stops its pollers. */
-import { aroundMany, aroundOne, type Handle, ofMany, ofOne, within } from '../kit/handling'
+
+import { type Handle, ofMany, ofOne, within } from '../kit/handling'
 import type { PollRepository } from '../repositories/polls/repository'
 import type { BatchHandler } from '../shared/handling-shapes'
 import type { PollShape } from '../shared/poll-types'
@@ -20,13 +21,13 @@ export class Polls<Target> {
 
   poll<T>(target: Target, handler: PollHandler<T>, options: PollOptions<T> = {}): Poller {
     const settings = checkedPoll(handler, options, false)
-    const handle = within(aroundOne(options.around), ofOne(attempting(handler, options)))
+    const handle = within(options.around, false, ofOne(attempting(handler, options)))
     return this.#start(target, options, settings, handle)
   }
 
   pollMany<T>(target: Target, handler: BatchHandler<T, PollManyContext>, options: PollManyOptions<T> = {}): Poller {
     const settings = checkedPoll(handler, options, true)
-    return this.#start(target, options, settings, within(aroundMany(options.around), ofMany(handler)))
+    return this.#start(target, options, settings, within(options.around, true, ofMany(handler)))
   }
 
   #start<T>(

@@ -4,7 +4,6 @@
  */
 import type { Session } from '../database/engine'
 import type { Admission } from '../kit/admission'
-import { aroundMany, aroundOne, type Handle, ofMany, ofOne, within } from '../kit/handling'
 import { LongPoll } from '../kit/long-poll'
 import { SharedRunner } from '../kit/runner'
 import type { SharedPoll } from '../kit/shared-poll'
@@ -24,19 +23,15 @@ import { sweepQueues } from '../repositories/queues/sweep'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
-import type { HandleOptions } from '../shared/handle-types'
-import { queueHandle } from '../shared/handles'
-import type { BatchHandler, Handler, WorkContext } from '../shared/handling-shapes'
 import { outside } from '../shared/platform'
-import type { Message } from '../shared/queue-types'
-import { parsing, type StandardSchema } from '../shared/schema'
 import { WorkCounts } from './counts'
 import type { BackgroundWork } from './option-types'
 import { StartedWork } from './running'
 import { Scheduler } from './scheduler/scheduler'
-import type { StoreQueueHandle, StoreQueues, StoreSchedules } from './types'
+import type { StoreQueues, StoreSchedules } from './types'
+import { handlingOf } from './worker/context'
 import { checkedWork, type StoreWorkSource } from './worker/options'
-import type { WorkManyOptions, WorkOptions } from './worker/types'
+import type { WorkManyOptions } from './worker/types'
 import { QueueWorker } from './worker/worker'
 
 export interface QueuesOptions {
@@ -108,16 +103,6 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
   }
 }
 
-export function queueHandleOn<In, Out>(
-  queues: StoreQueues,
-  name: string,
-  options?: HandleOptions<Out, In>,
-): StoreQueueHandle<In, Out> {
-  const workMany: StoreQueueHandle<In, Out>['workMany'] = (handler, how) =>
-    queues.workMany(name, handler, { ...how, schema: how?.schema ?? options?.schema })
-  return { ...queueHandle<StoreQueueHandle<In, Out>>(queues, name, options, ' work'), workMany }
-}
-
 /** Receives that wait: woken by what this process makes ready, and by the look at what others do. */
 function waitsOf(
   memory: QueueMemory,
@@ -159,47 +144,16 @@ function workersOn(
     guard,
   }
   // A worker belongs to no caller: one that is started inside a transaction does not run inside it.
-  const start = (queue: string, isMany: boolean, handler: unknown, options: WorkManyOptions, handle: () => Handling) =>
-    workers.add(options?.auto === false ? null : queue, () => {
-      const settings = checkedWork(queue, handler, options, isMany)
-      return outside(() => new QueueWorker(source, queue, handle(), settings))
-    })
-  const work: StoreQueues['work'] = (queue, handler, given = {}) => {
-    const options = given as WorkOptions
-    const handle = () => within(aroundOne(options.around), ofOne(parsing(options.schema, handler as Handler)))
-    return start(queue, false, handler, options as WorkManyOptions, handle)
-  }
-  const workMany: StoreQueues['workMany'] = (queue, handler, given = {}) => {
-    const options = given as WorkManyOptions
-    const all = handler as BatchHandler<Message>
-    const handle = () => within(aroundMany(options.around), parsingMany(options.schema, ofMany(all)))
-    return start(queue, true, handler, options, handle)
-  }
+  const start =
+    (isMany: boolean) =>
+    (queue: string, handler: unknown, given: unknown = {}) => {
+      const options = given as WorkManyOptions
+      return workers.add(options?.auto === false ? null : queue, () => {
+        const settings = checkedWork(queue, handler, options, isMany)
+        return outside(() => new QueueWorker(source, queue, handlingOf(handler, options, isMany), settings))
+      })
+    }
+  const work: StoreQueues['work'] = start(false)
+  const workMany: StoreQueues['workMany'] = start(true)
   return { work, workMany, workers }
-}
-
-type Handling = Handle<Message, WorkContext>
-
-/** The handler, with the outputs of the schema in place of the bodies. It gets only messages whose body fits; the others fail. */
-function parsingMany(schema: StandardSchema | undefined, handle: Handling): Handling {
-  if (!schema) return handle
-  return async (messages, context) => {
-    const failed = new Map<Message, unknown>()
-    const parse = parsing(schema, (_message: Message, _context: null) => {})
-    for (const message of messages) {
-      try {
-        await parse(message, null)
-      } catch (error) {
-        failed.set(message, error)
-      }
-    }
-    const fitting = messages.filter((message) => !failed.has(message))
-    if (fitting.length === 0) return { failed }
-    try {
-      for (const [message, error] of (await handle(fitting, context)).failed) failed.set(message, error)
-    } catch (error) {
-      for (const message of fitting) failed.set(message, error)
-    }
-    return { failed }
-  }
 }

@@ -38,7 +38,7 @@ import { KnownKeys } from './keys'
 import type { StoreOptions } from './option-types'
 import { keepsHistory, type Report, reporter } from './options'
 import { Polls } from './polls'
-import { type OpenQueues, openQueues, queueHandleOn } from './queues'
+import { type OpenQueues, openQueues } from './queues'
 import { startLoops } from './sweeping/sweepers'
 import { Transactions } from './transactions'
 import type { Store, Transaction } from './types'
@@ -164,7 +164,7 @@ export class BoundStore implements InnerStore {
     }
   }
 
-  readonly queue: Store['queue'] = (name, options) => queueHandleOn(this.queues, name, options)
+  readonly queue: Store['queue'] = (name, options) => queueHandle(this.queues, name, options, ' work workMany')
   readonly group: Store['group'] = (name) => groupHandle(this.groups, name, ' watch')
   readonly feed: Store['feed'] = (name, options) => feedHandleOn(this.feeds, name, options)
 

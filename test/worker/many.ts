@@ -174,6 +174,51 @@ export function describeMany(engine: EngineName): void {
       expect(calls).toHaveLength(1)
     })
 
+    it('a hold gives back all messages of the call, uncounted, and what waits; one without a group fails alone', async () => {
+      const { store, queue } = context
+      const groups = ['a', undefined, 'b', 'a', 'a', 'b']
+      await store.queues.sendMany(
+        queue,
+        groups.map((messageGroup, body) => ({ body, messageGroup })),
+      )
+      const calls: [number, number][][] = []
+      const errors: unknown[] = []
+      const worker = workMany(
+        async (messages, { hold }) => {
+          calls.push(messages.map(({ body, receiveCount }) => [body as number, receiveCount]))
+          if (calls.length === 1) await hold('group', 1)
+        },
+        { batchSize: 4, backoff: AT_ONCE, onError: (error, message) => errors.push([message?.body, error]) },
+      )
+      await until('all are done', () => isEmpty(store, queue))
+      await worker.stop()
+      const held = calls[0]?.map(([body]) => body)
+      expect(held).toContain(1)
+      const [first, ...others] = [calls[0], ...calls.slice(1)]
+      expect(first?.every(([, count]) => count === 1)).toBe(true)
+      // A message that was held comes with the receive count that it had; the one without a group has failed.
+      expect(new Map(others.flatMap((call) => call ?? []))).toEqual(
+        new Map([0, 2, 3, 4, 5, 1].map((body) => [body, body === 1 ? 2 : 1])),
+      )
+      expect(errors).toContainEqual([1, expect.objectContaining({ code: 'invalid_input' })])
+    })
+
+    it('a hold of the queue hands out nothing until it ends, and gives back all', async () => {
+      const { store, queue } = context
+      await sendNumbers(store, queue, 3)
+      const calls: [number, number[]][] = []
+      const worker = workMany(async (messages, { hold }) => {
+        calls.push([Date.now(), messages.map(({ receiveCount }) => receiveCount)])
+        if (calls.length === 1) await hold('queue', 1)
+      })
+      await until('all are done', () => isEmpty(store, queue))
+      await worker.stop()
+      const [[heldAt, held] = [0, []], ...others] = calls
+      expect(held).toEqual([1, 1, 1])
+      expect(others.flatMap(([, counts]) => counts)).toEqual([1, 1, 1])
+      for (const [at] of others) expect(at - heldAt).toBeGreaterThanOrEqual(900)
+    })
+
     it('a stop in the middle lets the call end, and gives back what waits, uncounted', async () => {
       const { store, queue } = context
       const barrier = new Barrier()

@@ -1,4 +1,5 @@
 /** The public shapes of pollers. */
+import type { ManyOptions } from '../../shared/handling-shapes'
 import type { PollCounts, PollShape } from '../../shared/poll-types'
 import type { Around, Running } from '../../shared/running'
 
@@ -41,17 +42,7 @@ export interface PollOptions<T = unknown> extends PollShape {
   onWarning?: ((warning: string) => void) | undefined
 }
 
-export interface PollManyOptions<T = unknown> extends Omit<PollOptions<T>, 'around'> {
-  /** Maximum rows of one call of the handler, 1 to 1,000; default 100. */
-  batchSize?: number | undefined
-  /**
-   * Seconds that the first row of a call waits for more, until there are `batchSize`, 0 to 3,600; default 0, which takes what is there. Its
-   * claim is renewed until then. `once` does not wait.
-   */
-  waitSeconds?: number | undefined
-  /** Runs around each call of the handler: gets the rows. */
-  around?: Around<T[]>
-}
+export type PollManyOptions<T = unknown> = ManyOptions<PollOptions<T>, T>
 
 /** The second argument of a handler of many rows. */
 export interface PollManyContext extends Pick<PollContext, 'signal'> {

@@ -1,11 +1,13 @@
-/** The second argument of a handler, and how long a worker asks again to settle what the handler did. */
+/** The handler of a worker and its second argument, and how long a worker asks again to settle what the handler did. */
 import { isShared } from '../../kit/admission'
-import { signalOf } from '../../kit/handling'
+import { type Handle, ofMany, ofOne, signalOf, within } from '../../kit/handling'
 import { RecentnError } from '../../shared/errors'
-import type { WorkContext } from '../../shared/handling-shapes'
-import { holdBy, type Lease } from '../../shared/leases'
+import type { BatchHandler, Handler, WorkContext } from '../../shared/handling-shapes'
+import { holdAll, holdBy, type Lease } from '../../shared/leases'
 import { CLOCK } from '../../shared/platform'
 import type { Message } from '../../shared/queue-types'
+import type { Around } from '../../shared/running'
+import { parsing, type StandardSchema } from '../../shared/schema'
 import type { SettlesOptions } from '../../shared/settle-batch'
 import type { StoreWorkSource } from './options'
 
@@ -16,7 +18,7 @@ export function contextOf(
   letGo: (lease: Lease<Message>, group?: string) => unknown,
 ): WorkContext {
   return {
-    hold: holdBy(source, queue, leases, letGo),
+    hold: holdAll(leases.map((lease) => [lease.subject, holdBy(source, queue, lease, letGo)])),
     /** Made when the handler asks for it. */
     get signal() {
       return signalOf(leases)
@@ -28,3 +30,41 @@ export function contextOf(
 export const mayPass: SettlesOptions['again'] = (error, { endsAt }, isStopping) =>
   !(error instanceof RecentnError && ['closed', 'queue_not_found'].includes(error.code)) &&
   ((isShared(error) && !isStopping) || CLOCK.now() < endsAt)
+
+type Handling = Handle<Message, WorkContext>
+
+/** The handler, with the hook around it, and the schema before it. */
+export function handlingOf(
+  handler: unknown,
+  { around, schema }: { around?: Around<Message> | Around<Message[]>; schema?: StandardSchema | undefined },
+  isMany: boolean,
+): Handling {
+  const handle = isMany
+    ? parsingMany(schema, ofMany(handler as BatchHandler<Message>))
+    : ofOne(parsing(schema, handler as Handler))
+  return within(around, isMany, handle)
+}
+
+/** The handler, with the outputs of the schema in place of the bodies. It gets only messages whose body fits; the others fail. */
+function parsingMany(schema: StandardSchema | undefined, handle: Handling): Handling {
+  if (!schema) return handle
+  return async (messages, context) => {
+    const failed = new Map<Message, unknown>()
+    const parse = parsing(schema, (_message: Message, _context: null) => {})
+    for (const message of messages) {
+      try {
+        await parse(message, null)
+      } catch (error) {
+        failed.set(message, error)
+      }
+    }
+    const fitting = messages.filter((message) => !failed.has(message))
+    if (fitting.length === 0) return { failed }
+    try {
+      for (const [message, error] of (await handle(fitting, context)).failed) failed.set(message, error)
+    } catch (error) {
+      for (const message of fitting) failed.set(message, error)
+    }
+    return { failed }
+  }
+}

@@ -1,7 +1,7 @@
 /** The public shapes of workers. */
-import type { WorkHandlingOptions } from '../../shared/handling-shapes'
+import type { ManyOptions, WorkHandlingOptions } from '../../shared/handling-shapes'
 import type { Message } from '../../shared/queue-types'
-import type { Around, Running } from '../../shared/running'
+import type { Running } from '../../shared/running'
 
 export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body> {
   /** Maximum handlers at the same time, 1 to 10,000; default 1. */
@@ -12,17 +12,7 @@ export interface WorkOptions<Body = unknown> extends WorkHandlingOptions<Body> {
   auto?: boolean | undefined
 }
 
-export interface WorkManyOptions<Body = unknown> extends Omit<WorkOptions<Body>, 'batchSize' | 'around'> {
-  /** Maximum messages of one claim, and of one call of the handler, 1 to 1,000; default 100. */
-  batchSize?: number | undefined
-  /**
-   * Seconds that the first message of a call waits for more, until there are `batchSize`, 0 to 3,600; default 0, which takes what is
-   * there. Its claim is extended until then. `once` does not wait.
-   */
-  waitSeconds?: number | undefined
-  /** Runs around each call of the handler: gets the messages, as they were sent. */
-  around?: Around<Message[]>
-}
+export type WorkManyOptions<Body = unknown> = ManyOptions<WorkOptions<Body>, Message>
 
 /** The fate of the messages that were handled. */
 export interface WorkResult {
