@@ -40,6 +40,7 @@ import {
 } from './answers'
 import { tag } from './answers-groups'
 import { MAX_RECEIVES, MESSAGE_STATES, PRIORITY, SETTING } from './queues'
+import { LIMITED } from './rates'
 import { oneOf } from './rules'
 
 const queue = {
@@ -76,7 +77,7 @@ export const QUEUE_STATUS: AnswerOf<QueueStatus> = answer('QueueStatus', {
     count(4),
     'The age of the oldest message that is ready, blocked or in flight; null if there is none.',
   ),
-  limited: count(0, 'How many messages a rate limit, or a hold of the queue, keeps waiting.'),
+  limited: count(0, LIMITED),
   died: count(
     0,
     'How many of the messages that died in this queue are dead now, here and in dead-letter queues, of which each is counted up to 10,000 messages.',

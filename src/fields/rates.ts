@@ -26,3 +26,8 @@ export const HOLD_RULES = rulesOf({
   seconds: required(HOLD_SECONDS),
   receiptHandle: optional(text()),
 })
+
+/** Of the status of a queue. */
+export const LIMITED =
+  'How many messages a rate limit, or a hold of the queue, keeps waiting. With a `groupRateLimit` all blocked messages count, also ' +
+  'those that wait for `groupConcurrency` or a key: to tell them apart, each would be read.'

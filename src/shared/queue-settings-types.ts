@@ -60,7 +60,10 @@ export interface QueueStatus extends Queue {
   counts: MessageCounts
   /** Age of the oldest message that is ready, blocked or in flight, as old as the counts; null when there is none. */
   oldestAgeSeconds: number | null
-  /** How many messages a `rateLimit`, a `groupRateLimit` or a `hold` of the queue keeps waiting now. */
+  /**
+   * How many messages a `rateLimit`, a `groupRateLimit` or a `hold` of the queue keeps waiting now. With a `groupRateLimit` all blocked
+   * messages count, also those that wait for `groupConcurrency` or a key: to tell them apart, each would be read.
+   */
   limited: number
   /**
    * How many of the messages that died in this queue are dead now: here, and in dead-letter queues, of which each is counted up
