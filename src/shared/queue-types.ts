@@ -78,7 +78,10 @@ export interface Queues {
     queue: string,
     options?: ReceiveOptions<Asked>,
   ): Promise<Message<As<Body, Asked>>[]>
-  /** Claims the next messages behind a stored cursor, by id, and begins again after the last one. None while paused. */
+  /**
+   * Claims the next messages behind a stored cursor, by id, and begins again after the last one. None while paused or held; rates
+   * do not count it.
+   */
   cycle<Body = unknown, Asked extends Form = 'value'>(
     queue: string,
     options?: CycleOptions<Asked>,

@@ -258,6 +258,22 @@ export function describeTurns(context: Context): void {
       expect(await receive(queue)).toEqual([1, 2, 3])
     })
 
+    it('is for cycles too, which continue behind their cursor when it has ended', async () => {
+      const queue = await made()
+      await filled(queue, 6, (n) => ({ messageGroup: n % 2 === 1 ? 'a' : null }))
+      const cycle = async (limit: number) =>
+        bodiesOf(await queues().cycle(queue, { limit, visibilityTimeoutSeconds: 0 }))
+      expect(await cycle(1)).toEqual([1])
+      await queues().hold(queue, { group: 'a', seconds: 10 })
+      expect(await cycle(2)).toEqual([2, 4])
+      await queues().hold(queue, { seconds: 20 })
+      expect(await cycle(2)).toEqual([])
+      pass(10)
+      expect(await cycle(2)).toEqual([])
+      pass(10)
+      expect(await cycle(2)).toEqual([5, 6])
+    })
+
     it('wakes a receive that waits when it ends', async () => {
       const store = await context.open()
       const queue = await made()

@@ -99,12 +99,12 @@ async function claimOnce(
 ): Promise<ClaimedMessages | null> {
   const { limit, cursor, visibilityTimeoutSeconds } = request
   const { head } = await holdHead(tx, request.queue)
-  if (head.paused) return { head, rows: [] }
+  if (head.paused || head.heldMs > 0) return { head, rows: [] }
   if (head.cycled !== CYCLED.wholly) return null
   const last = await lockCursor(tx, head.id, cursor)
-  const ids = await nextIds(tx, head.id, `id > ${last}`, limit)
+  const ids = await nextIds(tx, head, `id > ${last}`, limit)
   if (ids.length < limit) {
-    for (const id of await nextIds(tx, head.id, `id <= ${last}`, limit - ids.length)) ids.push(id)
+    for (const id of await nextIds(tx, head, `id <= ${last}`, limit - ids.length)) ids.push(id)
   }
   if (ids.length === 0) return { head, rows: [] }
   const sets = claimSets(tx.engine, tx.now, head, visibilityTimeoutSeconds, claimNumber)
@@ -142,11 +142,16 @@ async function lockCursor(tx: Tx, queueId: bigint, cursor: string): Promise<bigi
   return (await read()) ?? 0n
 }
 
-async function nextIds(tx: Tx, queueId: bigint, where: string, limit: number): Promise<bigint[]> {
+async function nextIds(tx: Tx, { id, groupsHeldMs }: QueueHead, where: string, limit: number): Promise<bigint[]> {
+  const { engine, now, tables } = tx
+  const held =
+    `EXISTS (SELECT 1 FROM ${tables.queueTurns} t WHERE t.queue_id = ${id} ` +
+    `AND t.message_group = ${tables.queueMessages}.message_group AND t.held_until_ms > ${now})`
   const rows = await tx.rows(
-    `SELECT ${tx.engine.bigint('id')} AS id FROM ${tx.tables.queueMessages}${tx.engine.useIndex(tx.tables.index.messagesCycle)} ` +
-      `WHERE cycle_queue_id = ? AND ${where} ORDER BY ${tx.tables.queueMessages}.id LIMIT ${limit}${tx.engine.forNext}`,
-    [queueId],
+    `SELECT ${engine.bigint('id')} AS id FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesCycle)} ` +
+      `WHERE cycle_queue_id = ? AND ${where}${groupsHeldMs > 0 ? ` AND NOT ${held}` : ''} ` +
+      `ORDER BY ${tables.queueMessages}.id LIMIT ${limit}${engine.forNext}`,
+    [id],
   )
   return rows.map(({ id }) => BigInt(id as string))
 }
