@@ -31,6 +31,7 @@ export type SimpleOperation =
   | { kind: 'update'; queue: string; settings: QueueSettings }
   | { kind: 'pause'; queue: string; paused: boolean }
   | { kind: 'drop'; queue: string }
+  | { kind: 'hold'; queue: string; seconds: number }
   | { kind: 'send'; queue: string; message: SendOptions }
   | { kind: 'sendMany'; queue: string; messages: SendOptions[]; wrong: number | null }
   | ({ kind: 'receive'; queue: string } & ReceiveShape)
@@ -64,6 +65,7 @@ const settingsOf = {
   onDelete: fc.constantFrom('remove' as const, 'archive' as const),
   retentionSeconds: fc.constantFrom(null, 600, 1200),
   groupConcurrency: fc.constantFrom(null, 1, 1, 2),
+  rateLimit: fc.constantFrom(null, null, null, { messages: 2, perSeconds: 600 }, { messages: 4, perSeconds: 600 }),
 }
 export const settings: fc.Arbitrary<QueueSettings> = fc.record(settingsOf, {
   requiredKeys: ['visibilityTimeoutSeconds'],
@@ -108,6 +110,7 @@ const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
   { weight: 2, arbitrary: newLimit },
   { weight: 2, arbitrary: of('pause', { queue, paused: fc.constantFrom(false, false, true) }) },
   { weight: 1, arbitrary: of('drop', { queue }) },
+  { weight: 2, arbitrary: of('hold', { queue, seconds: fc.constantFrom(0, 600, 1200) }) },
   { weight: 5, arbitrary: of('send', { queue: sent, message }) },
   {
     weight: 14,

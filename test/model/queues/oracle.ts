@@ -42,10 +42,13 @@ export interface OracleMessage {
 export interface OracleQueue {
   number: number
   name: string
-  settings: Required<Omit<QueueSettings, 'deadLetterQueue' | 'rateLimit' | 'groupRateLimit'>>
+  settings: Required<Omit<QueueSettings, 'deadLetterQueue' | 'groupRateLimit'>>
   /** True while a limit that a transaction has changed is not applied to the messages that are there. */
   isLimitNew: boolean
   paused: boolean
+  heldUntil: number
+  /** When messages were received, each, while there was a rate. */
+  receives: number[]
   deadLetters: number | null
   cursors: Map<string, bigint>
   dedups: Map<string, { id: bigint; at: number }>
@@ -106,7 +109,7 @@ export class Oracle {
     isInside = false,
   ): { created: boolean } | string[] {
     const before = this.queue(name)
-    const { deadLetterQueue: _, paused, tag: __, ...defaults } = QUEUE_DEFAULTS
+    const { deadLetterQueue: _, paused, tag: __, holdEndsAt: ___, ...defaults } = QUEUE_DEFAULTS
     const found = this.#letters(name, deadLetterQueue)
     if (Array.isArray(found)) return found
     const values = { settings: { ...defaults, ...settings }, deadLetters: found.letters?.number ?? null }
@@ -116,7 +119,7 @@ export class Oracle {
       this.#changeLimit(before, groupConcurrency, isInside)
     } else {
       const number = ++this.state.queuesMade
-      const remembered = { cursors: new Map(), dedups: new Map() }
+      const remembered = { cursors: new Map(), dedups: new Map(), heldUntil: 0, receives: [] }
       this.state.queues.push({ number, name, paused, isLimitNew: false, ...values, ...remembered })
     }
     return { created: !before }
@@ -267,9 +270,21 @@ export class Oracle {
     })
   }
 
+  isHeld({ paused, heldUntil }: OracleQueue): boolean {
+    return paused || heldUntil > this.now
+  }
+
+  /** How many messages may be received now, by the rate. */
+  allowed(queue: OracleQueue): number {
+    const { rateLimit } = queue.settings
+    if (rateLimit === null) return Number.POSITIVE_INFINITY
+    const counting = queue.receives.filter((at) => at + rateLimit.perSeconds > this.now)
+    return Math.max(0, rateLimit.messages - counting.length)
+  }
+
   /** The messages after the cursor by id, then those from the start. */
   round(queue: OracleQueue, cursor: string, limit: number): OracleMessage[] {
-    if (queue.paused) return []
+    if (this.isHeld(queue)) return []
     const last = queue.cursors.get(cursor) ?? 0n
     const ready = this.in(queue, 'ready').sort((a, b) => (a.id < b.id ? -1 : 1))
     return [...ready.filter(({ id }) => id > last), ...ready.filter(({ id }) => id <= last)].slice(0, limit)

@@ -1,7 +1,7 @@
 /** One run of the model: each operation on the store and on the oracle, and after each all that can be seen compared. */
 import type { Store } from '../../../src/index'
 import type { QueueSettings, Queues } from '../../../src/shared/queue-types'
-import { dropOn, ensureOn, pauseOn, putOn, updateOn } from './catalog'
+import { dropOn, ensureOn, holdOn, pauseOn, putOn, updateOn } from './catalog'
 import { Handles } from './handles'
 import { expectFirst } from './line'
 import { type HandleShape, type Operation, QUEUES, type SimpleOperation, TICK_SECONDS } from './operations'
@@ -157,6 +157,8 @@ export class Run implements View {
         return updateOn(this, operation.queue, operation.settings)
       case 'pause':
         return pauseOn(this, operation.queue, operation.paused)
+      case 'hold':
+        return holdOn(this, operation.queue, operation.seconds)
       default:
         return this.#onQueue(operation)
     }
@@ -165,7 +167,7 @@ export class Run implements View {
   async #onQueue(
     operation: Exclude<
       SimpleOperation,
-      { kind: 'pass' | 'put' | 'ensure' | 'update' | 'pause' | 'delete' | 'release' | 'extend' | 'giveBack' }
+      { kind: 'pass' | 'put' | 'ensure' | 'update' | 'pause' | 'hold' | 'delete' | 'release' | 'extend' | 'giveBack' }
     >,
   ): Promise<void> {
     const { oracle } = this
@@ -212,7 +214,7 @@ export class Run implements View {
     await settleOn(this, queue)
     const received = await receive()
     const ids = received.map(({ id }) => id)
-    const ready = queue.paused ? [] : oracle.in(queue, 'ready')
+    const ready = oracle.isHeld(queue) ? [] : oracle.in(queue, 'ready')
     expectSame(
       ids.filter((id) => !ready.some((message) => message.id === id)),
       [],
@@ -227,8 +229,12 @@ export class Run implements View {
       if (last !== undefined) queue.cursors.set(cursor, last)
       for (const message of claimed) oracle.disturb(message)
     } else {
-      expectSame({ ids, count: ids.length }, { ids: [...new Set(ids)], count: Math.min(limit, ready.length) })
-      if (!queue.paused) this.#expectOrder(queue.number, claimed, limit)
+      expectSame(
+        { ids, count: ids.length },
+        { ids: [...new Set(ids)], count: Math.min(limit, ready.length, oracle.allowed(queue)) },
+      )
+      if (queue.settings.rateLimit !== null) for (const _ of ids) queue.receives.push(oracle.now)
+      if (!oracle.isHeld(queue)) this.#expectOrder(queue.number, claimed, limit)
     }
     for (const [at, message] of claimed.entries()) {
       const { receiptHandle, body, ...shown } = received[at] as (typeof received)[number]

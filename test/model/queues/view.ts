@@ -29,6 +29,12 @@ export function secondsOf(date: Date | null, beginMs: number): number | null {
   return wholeSteps((date.getTime() - beginMs) / 1000)
 }
 
+/** When a hold ends, by the clock of the oracle. */
+export const heldOf = ({ beginMs }: View, holdEndsAt: Date | null) => ({ heldUntil: secondsOf(holdEndsAt, beginMs) })
+export const heldUntilOf = ({ now }: Oracle, { heldUntil }: OracleQueue) => ({
+  heldUntil: heldUntil > now ? heldUntil : null,
+})
+
 function wholeSteps(seconds: number): number {
   return Math.floor(seconds / STEP_SECONDS) * STEP_SECONDS
 }
@@ -129,16 +135,22 @@ export async function expectStatus(view: View, isInside: boolean): Promise<void>
     const queue = oracle.queue(named(short))
     const status = await queues.get(named(short))
     const expected = queue ? statusOf(oracle, queue, isInside) : null
-    expectSame(status && shownStatus(status, isInside), expected)
-    const [inList] = listed.filter(({ queue: name }) => name === named(short)).map((one) => shownStatus(one, isInside))
+    expectSame(status && shownStatus(view, status, isInside), expected)
+    const [inList] = listed
+      .filter(({ queue: name }) => name === named(short))
+      .map((one) => shownStatus(view, one, isInside))
     expectSame(inList ?? null, expected)
   }
 }
 
 function shownStatus(
-  { createdAt: _, tag: __, growthPerMinute: ___, counts, died, oldestAgeSeconds: age, ...attributes }: QueueStatus,
+  view: View,
+  { createdAt: _, tag: __, growthPerMinute: ___, counts, died, oldestAgeSeconds: age, ...rest }: QueueStatus,
   isInside: boolean,
 ) {
+  // The counts of what waits for a rate or a hold are those of a few seconds ago.
+  const { limited: ____, holdEndsAt, ...settings } = rest
+  const attributes = { ...settings, ...heldOf(view, holdEndsAt) }
   return isInside ? { ...attributes, counts, died, age: age === null ? null : wholeSteps(age) } : attributes
 }
 
@@ -149,7 +161,7 @@ function statusOf(oracle: Oracle, queue: OracleQueue, isInside: boolean) {
     paused: queue.paused,
     deadLetterQueue: oracle.numbered(queue.deadLetters)?.name ?? null,
     isDeadLetterQueue: oracle.isDeadLetterQueue(queue),
-    limited: 0,
+    ...heldUntilOf(oracle, queue),
   }
   if (!isInside) return attributes
   const count = (state: MessageState) => oracle.in(queue, state).length
