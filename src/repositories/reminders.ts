@@ -7,9 +7,9 @@
  * ended. One that was slower after all is `late`, and looked at by this process. Subjects without a reminder (a process of an
  * older version, or one that ended while it was late) are found by going round all queues and feeds, a few at each look.
  */
-import { placeholders, type Reader, type Statement, type Tx } from '../database/engine'
+import type { Reader, Statement, Tx } from '../database/engine'
 import { performance } from '../shared/platform'
-import { chunksOf } from './chunks'
+import { MAX_KEYS, writeAmong } from './chunks'
 import { isYes, type PollAnswer, type PollFacts, type PollQuestion } from './poll-query'
 
 /** The purpose of a reminder, as the column `kind` has it. */
@@ -21,7 +21,6 @@ const RELIED_MS = 2000
 /** Reminders of one round. */
 const BATCH = 100
 const MAX_KNOWN = 10_000
-const MAX_IDS = 250
 
 /** Where it is looked for what has no reminder: the table of the subjects, and SQL whether one (`subject.id`) has work to do. */
 export interface Subjects {
@@ -156,13 +155,9 @@ export class Reminders {
   }
 
   /** They have been done. */
-  async done(tx: Tx, reminders: readonly bigint[]): Promise<void> {
-    for (const chunk of chunksOf(
-      [...reminders].sort((a, b) => (a < b ? -1 : 1)),
-      MAX_IDS,
-    )) {
-      await tx.later(`DELETE FROM ${tx.tables.reminders} WHERE id IN (${placeholders(chunk.length)})`, chunk)
-    }
+  done(tx: Tx, reminders: readonly bigint[]): Promise<void> {
+    const sorted = [...reminders].sort((a, b) => (a < b ? -1 : 1))
+    return writeAmong(tx, sorted, MAX_KEYS, (some) => `DELETE FROM ${tx.tables.reminders} WHERE id IN ${some}`)
   }
 }
 

@@ -9,8 +9,13 @@ import { LongPoll } from '../kit/long-poll'
 import { SharedRunner } from '../kit/runner'
 import type { SharedPoll } from '../kit/shared-poll'
 import { checkFeed } from '../repositories/feeds/check'
-import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/follow-types'
-import { followedTable, followTrigger } from '../repositories/feeds/followed'
+import {
+  type FollowedRow,
+  type FollowOptions,
+  type FollowTarget,
+  followedTable,
+  followTrigger,
+} from '../repositories/feeds/followed'
 import { lastSyncId } from '../repositories/feeds/heads'
 import type { FeedMemory } from '../repositories/feeds/memory'
 import { PUTS } from '../repositories/feeds/put'

@@ -23,7 +23,7 @@ export { OF_A_PROXY, sharedSessions } from '../database/mysql/one-session'
 export { otherSettings } from '../database/mysql/session-settings'
 export { refusedServer, serverName, skipsLocked } from '../database/mysql/skip-locked'
 export { backUp, fileOf, restore } from '../database/sqlite/file-copies'
-export { proceduresSql } from '../repositories/door/procedures'
+export { proceduresSql } from '../repositories/door/doors'
 
 /**
  * Opens a store on its own connections, creating or upgrading the tables (unless `migrate` is false). If several processes

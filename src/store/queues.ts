@@ -2,6 +2,7 @@
  * The queues of a store: the repository, with the mechanisms that let many callers share statements and commits and let
  * receives wait, and the workers. Inside a transaction there is a repository without them.
  */
+
 import type { Session } from '../database/engine'
 import type { Admission } from '../kit/admission'
 import { aroundMany, aroundOne, type Handle, ofMany, ofOne, within } from '../kit/handling'
@@ -17,9 +18,9 @@ import type { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { SENDS } from '../repositories/queues/send/send'
 import { ACKS } from '../repositories/queues/settle/ack'
-import { giveBack as giveAllBack } from '../repositories/queues/settle/give-back'
 import { receivable } from '../repositories/queues/settle/looks'
 import * as settle from '../repositories/queues/settle/settle'
+import { giveBack as giveAllBack } from '../repositories/queues/settle/settle'
 import { sweepQueues } from '../repositories/queues/sweep'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'

@@ -2,7 +2,7 @@
 import type { Connection } from 'mysql2'
 import { RecentnError } from '../../shared/errors'
 import { chosenFree } from '../dialect/numbering'
-import { countPlaceholders, holdsSeparator, MYSQL_SPELLING, nextPlaceholder } from '../dialect/placeholders'
+import { countPlaceholders, filled, holdsSeparator, MYSQL_SPELLING } from '../dialect/placeholders'
 import { mysqlRows } from '../dialect/row-facts'
 import type { Engine, Parameter } from '../engine'
 import { isDiskFull, mysqlFailure, mysqlLeavesDoubt, mysqlRefusal } from './mysql-failures'
@@ -25,15 +25,8 @@ export function literal(value: Parameter): string {
 }
 
 function withValues(sql: string, parameters: readonly Parameter[]): string {
-  let whole = ''
-  let start = 0
   let used = 0
-  let at = nextPlaceholder(sql, 0, MYSQL_SPELLING)
-  for (; at >= 0; at = nextPlaceholder(sql, start, MYSQL_SPELLING)) {
-    whole += sql.slice(start, at) + literal(parameters[used++] as Parameter)
-    start = at + 1
-  }
-  return whole + sql.slice(start)
+  return filled(sql, MYSQL_SPELLING, () => literal(parameters[used++] as Parameter))
 }
 
 /** A loop, not map and join: a batch has thousands of values. */
@@ -148,7 +141,7 @@ const DEFINITION = /^\s*CREATE\b/i
 
 /** The user's statement with its values. Throws `invalid_input` for several: elsewhere the server refuses them, too. */
 export function oneStatement(connection: Connection, sql: string, parameters: unknown[]): string {
-  if (sql.includes(';') && !DEFINITION.test(sql) && holdsSeparator(sql, MYSQL_SPELLING, true)) {
+  if (sql.includes(';') && !DEFINITION.test(sql) && holdsSeparator(sql, MYSQL_SPELLING)) {
     throw new RecentnError('invalid_input', 'A query takes one SQL statement: run each with its own query')
   }
   if (parameters.length === 0) return sql

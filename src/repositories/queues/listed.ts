@@ -1,20 +1,20 @@
 /** Lists of queues: by name; by their state or sorted by a number, chosen among all queues from one look at all messages. */
-import { placeholders, type Reader, type Session } from '../../database/engine'
+import type { Reader, Session } from '../../database/engine'
 import { QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
 import { QUEUE_STATES } from '../../fields/queues'
-import { invalidInput } from '../../shared/errors'
+import { invalidInput, RecentnError } from '../../shared/errors'
 import type { TroubleKind } from '../../shared/overview-types'
 import type { QueueListOptions, QueueOrder, QueuePage, QueueState, QueueStatus } from '../../shared/queue-types'
-import { chunksOf } from '../chunks'
+import { rowsAmong } from '../chunks'
 import { nameRange } from '../name-range'
 import { countLimited } from './counts'
 import { diedIn } from './dead/deaths'
 import { headColumns, headOf, type QueueHead } from './heads'
 import { growthIn } from './history/read'
 import type { QueueMemory } from './memory'
-import type { NamedHead } from './queues'
+import { type NamedHead, namedHead, queueOf } from './queues'
 import { MAX_IDS, STATE } from './rows'
-import { queueOf } from './shown'
+import { promoteDue } from './settle/promote'
 import type { QueuesLook } from './troubles'
 
 export async function listHeads(
@@ -163,18 +163,52 @@ function statusIn(
   })
 }
 
-async function countArchived({ engine, tables, rows }: Reader, page: readonly ListedQueue[]): Promise<void> {
+async function countArchived(reader: Reader, page: readonly ListedQueue[]): Promise<void> {
+  const queueId = `${reader.engine.bigint('queue_id')} AS queue_id`
   const known = new Map(page.map(({ head, status }) => [head.id, status.counts]))
   const archiving = page.filter(({ status }) => status.onDelete === 'archive').map(({ head }) => head.id)
-  for (const ids of chunksOf(archiving, MAX_IDS)) {
-    const counted = await rows(
-      `SELECT ${engine.bigint('queue_id')} AS queue_id, COUNT(*) AS messages FROM ${tables.queueArchive} ` +
-        `WHERE queue_id IN (${placeholders(ids.length)}) GROUP BY queue_id`,
-      ids,
-    )
-    for (const { queue_id: id, messages } of counted) {
-      const counts = known.get(BigInt(id as string))
-      if (counts !== undefined) counts.archived = Number(messages)
-    }
+  const select = `SELECT ${queueId}, COUNT(*) AS messages FROM ${reader.tables.queueArchive} WHERE queue_id IN`
+  const counted = await rowsAmong(reader, archiving, MAX_IDS, (some) => `${select} ${some} GROUP BY queue_id`)
+  for (const { queue_id: id, messages } of counted) {
+    const counts = known.get(BigInt(id as string))
+    if (counts !== undefined) counts.archived = Number(messages)
   }
+}
+
+export async function readStatus(session: Session, memory: QueueMemory, queue: string): Promise<QueueStatus | null> {
+  const named = await session.read((reader) => namedHead(reader, queue))
+  if (named === null) return null
+  await promoteDue(session, memory, queue).catch((error: unknown) => {
+    if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
+  })
+  return statusOf(session, memory, named)
+}
+
+export async function listStatuses(
+  session: Session,
+  memory: QueueMemory,
+  options: QueueListOptions & { limit: number },
+): Promise<QueuePage> {
+  if (options.state !== undefined || options.sort !== undefined) return listLooked(session, memory, options)
+  const { limit, ...names } = options
+  const heads = await session.read((reader) => listHeads(reader, { ...names, limit: limit + 1 }))
+  const queues: QueueStatus[] = []
+  for (const named of heads.slice(0, limit)) queues.push(await statusOf(session, memory, named))
+  return QUEUE_PAGE.of({
+    queues,
+    nextAfter: heads.length > limit ? (queues.at(-1)?.queue ?? null) : null,
+    states: null,
+  })
+}
+
+async function statusOf(
+  session: Session,
+  memory: QueueMemory,
+  { head, deadLetterQueue, isDeadLetterQueue }: NamedHead,
+): Promise<QueueStatus> {
+  const numbers = await session.read(async (reader) => {
+    const totals = await memory.totals.of(reader, head)
+    return { ...totals, limited: await countLimited(reader, head, totals.counts) }
+  })
+  return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...numbers })
 }

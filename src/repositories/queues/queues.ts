@@ -11,12 +11,13 @@ import { type Fault, RecentnError } from '../../shared/errors'
 import type { Queue, QueueSettings } from '../../shared/queue-types'
 import type { IfTag } from '../../shared/types'
 import { REMINDED, remindAtOnce } from '../reminders'
-import { checkTag, givenOf } from '../settings'
+import { checkTag, givenOf, settingsTag } from '../settings'
 import { openLevel } from './groups/flows'
 import { limitColumns } from './groups/group-limit'
 import {
   deadLetterQueueOf,
   LONGEST_VISIBILITY_SECONDS,
+  limitOf,
   lowerShortest,
   notFound,
   type QueueHead,
@@ -27,7 +28,6 @@ import {
 } from './heads'
 import type { QueueMemory } from './memory'
 import { clearDropped } from './removal'
-import { queueOf, tagOf } from './shown'
 
 export interface NamedHead {
   head: QueueHead
@@ -219,4 +219,31 @@ async function dropHead(tx: Tx, memory: QueueMemory, queue: string): Promise<Que
   await tx.later(`DELETE FROM ${tx.tables.queues} WHERE id = ?`, [head.id])
   memory.dropped(tx, head)
   return head
+}
+
+/** A queue that is made again has another tag. It names the dead-letter queue by its id: a caller may not know its name. */
+export function tagOf({ id, deadLetterQueueId, rates, ...head }: QueueHead): string {
+  const { visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages } = head
+  const settings = [visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages]
+  if (rates !== null) return settingsTag([String(id), String(deadLetterQueueId), ...settings, rates])
+  return settingsTag([String(id), deadLetterQueueId === null ? null : String(deadLetterQueueId), ...settings])
+}
+
+export function queueOf(head: QueueHead, deadLetterQueue: string | null): Queue {
+  return {
+    queue: head.queue,
+    tag: tagOf(head),
+    visibilityTimeoutSeconds: head.visibilityTimeoutSeconds,
+    maxReceives: limitOf(head.maxReceives),
+    deadLetterQueue,
+    onDelete: head.onDelete,
+    retentionSeconds: head.retentionSeconds,
+    groupConcurrency: limitOf(head.groupConcurrency),
+    maxMessages: limitOf(head.maxMessages),
+    rateLimit: head.rateLimit,
+    groupRateLimit: head.groupRateLimit,
+    holdEndsAt: head.heldMs > 0 ? new Date(head.heldUntilMs) : null,
+    paused: head.paused,
+    createdAt: new Date(head.createdAtMs),
+  }
 }

@@ -2,11 +2,11 @@
  * Removing many messages, state by state, in small transactions. Each continues after the place where the one before has ended:
  * from the start, a server would pass over all removed index entries that it has not purged yet.
  */
-import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
-import { chunksOf } from '../chunks'
+import type { Reader, Row, Session, Tx } from '../../database/engine'
+import { writeAmong } from '../chunks'
 import type { DeadChoice } from './dead/dead-choice'
 import { countDead, withDead } from './dead/dead-messages'
-import { changePlaces, makeNextReady, moveOf } from './groups/places'
+import { changePlaces, makeNextReady, movesOf } from './groups/places'
 import { lastMessageId, readHeadById, requireHead } from './heads'
 import { forgetKeys } from './keys/key-locks'
 import type { QueueMemory } from './memory'
@@ -116,10 +116,7 @@ async function leavePlaces(tx: Tx, memory: QueueMemory, queueId: bigint, rows: r
   if (rows.every(({ groupPlace }) => groupPlace === null)) return
   const held = await readHeadById(tx, queueId, tx.engine.forShare)
   if (held === null) return
-  const given = await changePlaces(
-    tx,
-    rows.map((row) => moveOf(row, held.head, null)),
-  )
+  const given = await changePlaces(tx, movesOf(rows, held.head, null))
   await makeNextReady(tx, given, memory)
 }
 
@@ -155,9 +152,7 @@ function lockAfter(
   )
 }
 
-export async function removeRows(tx: Tx, rows: readonly { id?: unknown }[], table: string): Promise<void> {
+export function removeRows(tx: Tx, rows: readonly { id?: unknown }[], table: string): Promise<void> {
   const ids = rows.map(({ id }) => BigInt(id as string | bigint))
-  for (const chunk of chunksOf(ids, MAX_IDS)) {
-    await tx.later(`DELETE FROM ${table} WHERE id IN (${placeholders(chunk.length)})`, chunk)
-  }
+  return writeAmong(tx, ids, MAX_IDS, (some) => `DELETE FROM ${table} WHERE id IN ${some}`)
 }

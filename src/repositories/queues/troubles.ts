@@ -1,7 +1,7 @@
 /** The troubles of queues, and how many messages they have: found along indexes, for all of them at once. */
-import { placeholders, type Reader, type Row } from '../../database/engine'
+import type { Reader } from '../../database/engine'
 import type { Trouble, TroubleKind } from '../../shared/overview-types'
-import { chunksOf, groupedBy } from '../chunks'
+import { groupedBy, rowsAmong } from '../chunks'
 import { type Letters, readLetters } from './dead/deaths'
 import { type Growths, growthIn, nowOf, readGrowth } from './history/read'
 import { MAX_IDS, STATE } from './rows'
@@ -160,22 +160,18 @@ function growing({ queue: name, ...queue }: QueueRow, states: ReadonlyMap<number
 const waitsSince = ({ visibleAtMs, firstAtMs }: StateRow) => Math.min(visibleAtMs, firstAtMs ?? visibleAtMs)
 
 async function heldMessages(
-  { engine, tables, rows }: Reader,
+  reader: Reader,
   queues: ReadonlyMap<bigint, QueueRow>,
   states: ReadonlyMap<bigint, readonly StateRow[]>,
   nowMs: number,
 ): Promise<FoundTrouble[]> {
   const busy = [...states].flatMap(([id, all]) => (all.some(({ state }) => state === STATE.inFlight) ? id : []))
-  const found: Row[] = []
-  for (const chunk of chunksOf(busy, MAX_IDS)) {
-    const held = await rows(
-      `SELECT ${engine.bigint('queue_id')} AS queue_id, COUNT(*) AS messages, MIN(last_received_at_ms) AS since_ms ` +
-        `FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id IN (${placeholders(chunk.length)}) ` +
-        `AND state = ${STATE.inFlight} AND (last_received_at_ms <= ? OR visible_at_ms <= ?) GROUP BY queue_id`,
-      [...chunk, nowMs - HELD_MS, nowMs - ENDED_MS],
-    )
-    for (const row of held) found.push(row)
-  }
+  const { engine, tables } = reader
+  const sql = (some: string) =>
+    `SELECT ${engine.bigint('queue_id')} AS queue_id, COUNT(*) AS messages, MIN(last_received_at_ms) AS since_ms ` +
+    `FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id IN ${some} ` +
+    `AND state = ${STATE.inFlight} AND (last_received_at_ms <= ? OR visible_at_ms <= ?) GROUP BY queue_id`
+  const found = await rowsAmong(reader, busy, MAX_IDS, sql, { after: [nowMs - HELD_MS, nowMs - ENDED_MS] })
   return found.flatMap(({ queue_id: id, messages, since_ms: since }) => {
     const queue = queues.get(BigInt(id as string))
     if (queue === undefined) return []

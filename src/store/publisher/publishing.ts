@@ -5,8 +5,7 @@
  */
 import type { Session } from '../../database/engine'
 import type { JoinedPoll, SharedPoll } from '../../kit/shared-poll'
-import type { Followed } from '../../repositories/feeds/follow-types'
-import { type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
+import { type Followed, type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
 import { beginFollowed } from '../../repositories/feeds/heads'
 import type { FeedMemory } from '../../repositories/feeds/memory'
 import {

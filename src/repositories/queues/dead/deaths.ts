@@ -1,12 +1,11 @@
 /** The errors of dead messages, by place: counted along the claims index, up to a bound. No decision depends on these counts. */
-import { placeholders, type Reader, type Row } from '../../../database/engine'
+import type { Reader, Row } from '../../../database/engine'
 import { DEAD_ERRORS } from '../../../fields/answers-queues'
 import type { DeadError, DeadErrors } from '../../../shared/queue-types'
-import { chunksOf } from '../../chunks'
+import { chunksOf, rowsAmong } from '../../chunks'
 import { requireHead } from '../heads'
 import { MAX_IDS, STATE } from '../rows'
-import { choosing, deadRanges, OWN_COLUMN } from './dead-choice'
-import { errorKind } from './error-kind'
+import { choosing, deadRanges, errorKind, OWN_COLUMN } from './dead-choice'
 
 /** Messages that are counted of one queue, or of one state of it. */
 const MAX_COUNTED = 10_000
@@ -74,11 +73,9 @@ export interface Letters {
 export async function readLetters(reader: Reader, within?: readonly bigint[]): Promise<Letters[]> {
   const { engine, tables } = reader
   const select = `SELECT ${engine.bigint('id')} AS id FROM ${tables.queues} WHERE has_letters = 1`
-  const holders: Row[] = within === undefined ? await reader.rows(select) : []
-  for (const ids of chunksOf(within ?? [], MAX_IDS)) {
-    const found = await reader.rows(`${select} AND id IN (${placeholders(ids.length)})`, ids)
-    for (const row of found) holders.push(row)
-  }
+  const holders = await (within === undefined
+    ? reader.rows(select)
+    : rowsAmong(reader, within, MAX_IDS, (some) => `${select} AND id IN ${some}`))
   const letters: Letters[] = []
   for (const chunk of chunksOf(holders, AT_ONCE)) {
     const counted = chunk.map(

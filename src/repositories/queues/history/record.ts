@@ -11,7 +11,7 @@ import { chunksOf, groupedBy } from '../../chunks'
 import { diedIn, readLetters } from '../dead/deaths'
 import type { QueueMemory } from '../memory'
 import { MAX_IDS, STATE } from '../rows'
-import { ALL_QUEUES, COUNTS, GAUGES, type HistoryRing, KEY, lastAt, RINGS, slotOf } from './slots'
+import { ALL_QUEUES, COUNTS, GAUGES, type HistoryRing, KEY, lastAt, RINGS, slotOf } from './read'
 import type { Traffic } from './traffic'
 
 const { hour: FINE, week: COARSE } = RINGS

@@ -10,7 +10,7 @@ import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
 import { NO_RECEIPT } from '../settle/receipts'
 import { type LockedRow, updateRows } from '../settle/transitions'
-import type { OutgoingMessage } from './outgoing'
+import type { OutgoingMessage } from './dedups'
 
 /** A change of a message that waits. */
 interface KeyChange {

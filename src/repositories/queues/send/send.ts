@@ -18,9 +18,8 @@ import { type HeldHeads, holdHeads, isLimited, lowerShortest, markKeyed, type Qu
 import type { QueueMemory } from '../memory'
 import { insertChunks, insertedColumns, type SendRequest, textsOf } from '../rows'
 import { admit } from './admission'
-import { saveDedups } from './dedups'
+import { columnsOf, groupPlaceOf, isReady, nameFirst, type OutgoingMessage, saveDedups } from './dedups'
 import { changeWaiting, leavingPlaces, saveAdded } from './keyed'
-import { columnsOf, groupPlaceOf, isReady, nameFirst, type OutgoingMessage } from './outgoing'
 import { idsOf, type PlainBatch, plainBatch, returningIds, sendPlainly, sendQuickly } from './quick-send'
 import { heldSendLocks } from './send-locks'
 

@@ -2,15 +2,8 @@
  * How messages go from one state to another, other than by a send. Each function takes rows that the transaction has
  * locked, and heads that it holds; starts are given last. So locks are taken in one order: queues, messages, flows.
  */
-import {
-  type Parameter,
-  placeholders,
-  type Row,
-  type Statement,
-  type StatementAnswer,
-  type Tx,
-} from '../../../database/engine'
-import { chunksOf, groupedBy } from '../../chunks'
+import type { Parameter, Row, Statement, StatementAnswer, Tx } from '../../../database/engine'
+import { chunksOf, groupedBy, rowsAmong, writeAmong } from '../../chunks'
 import { assignStarts } from '../groups/flows'
 import { remindOfTurns, type Turn } from '../groups/turns'
 import { CYCLED, givenPlace, heldHead, holdHeadsSql, isLimited, type QueueHead, type ReadHead } from '../heads'
@@ -97,17 +90,12 @@ export async function lockChosen(
   condition: string,
   lock = tx.engine.forUpdate,
 ): Promise<LockedRow[]> {
-  const rows: LockedRow[] = []
+  const { queueMessages } = tx.tables
   const sorted = [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1))
-  for (const chunk of chunksOf(sorted, MAX_IDS)) {
-    const found = await tx.rows(
-      `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id IN (${placeholders(chunk.length)}) ` +
-        `AND queue_id = ? AND ${condition} ORDER BY ${tx.tables.queueMessages}.id${lock}`,
-      [...chunk, id],
-    )
-    for (const row of found) rows.push(lockedOf(row))
-  }
-  return rows
+  const sql = (some: string) =>
+    `SELECT ${lockedColumns(tx)} FROM ${queueMessages} WHERE id IN ${some} AND queue_id = ? AND ${condition} ` +
+    `ORDER BY ${queueMessages}.id${lock}`
+  return (await rowsAmong(tx, sorted, MAX_IDS, sql, { after: [id] })).map(lockedOf)
 }
 
 function heldIn(queueId: bigint, answers: readonly StatementAnswer[]): LockedRow[] {
@@ -121,11 +109,10 @@ export function isOutOfReceives({ receiveCount, maxReceives, sourceQueueId }: Lo
 }
 
 /** Changes rows by their primary key, a few at a time. */
-export async function updateRows(tx: Tx, sets: string, rows: readonly { id: bigint }[], values: Parameter[] = []) {
-  for (const chunk of chunksOf(rows, MAX_IDS)) {
-    const all = [...values, ...chunk.map(({ id }) => id)]
-    await tx.later(`UPDATE ${tx.tables.queueMessages} SET ${sets} WHERE id IN (${placeholders(chunk.length)})`, all)
-  }
+export function updateRows(tx: Tx, sets: string, rows: readonly { id: bigint }[], values: Parameter[] = []) {
+  const ids = rows.map(({ id }) => id)
+  const update = `UPDATE ${tx.tables.queueMessages} SET ${sets} WHERE id IN`
+  return writeAmong(tx, ids, MAX_IDS, (some) => `${update} ${some}`, values)
 }
 
 const NONE = { blocked: new Set<bigint>(), later: new Map<bigint, Turn>() }
