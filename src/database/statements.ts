@@ -9,11 +9,11 @@
  */
 import type { EntityManager } from 'typeorm'
 import { RecentnError } from '../shared/errors'
-import type { AfterCommit } from './after-commit'
 import type { Connection, HeldConnection, LaterAnswer } from './connection'
 import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, StatementValues, Tx } from './engine'
 import { failedEarlier } from './pool/cut-off'
 import type { Tables } from './tables'
+import type { AfterCommit } from './transaction-guard'
 
 export interface Setting {
   engine: Engine

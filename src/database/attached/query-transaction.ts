@@ -7,13 +7,13 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../../shared/errors'
-import { AfterCommit } from '../after-commit'
 import type { Connection, LaterAnswer } from '../connection'
 import { driverError, type Parameter, type Row, RowParameters, type Session, type StatementAnswer } from '../engine'
 import { requireSettingsOn } from '../mysql/session-settings'
 import { sessionIn, sessionWithin } from '../operations'
 import { translated } from '../retries'
 import { type Setting, txOn } from '../statements'
+import { AfterCommit } from '../transaction-guard'
 
 /** A transaction that is open in another library: `recentn/adapters` has one for each of the usual ones. */
 export interface QueryTransaction {

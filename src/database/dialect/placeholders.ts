@@ -4,7 +4,7 @@
  * depend on it is refused.
  */
 
-/** What is more than text: quotes, comments, placeholders, semicolons; last what opens a quote or comment that is never closed. */
+/** Finds quotes, comments, placeholders and semicolons; last the beginning of a quote or comment that is never closed. */
 interface Spelling {
   plain: RegExp
   /** Where a backslash escapes. */

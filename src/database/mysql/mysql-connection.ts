@@ -5,10 +5,10 @@
  */
 import type { PoolConnection } from 'mysql2'
 import { type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm'
-import { AfterCommit } from '../after-commit'
 import { givenTo, viewOf } from '../attached/driver-view'
 import type { BeginOptions, Done, DriverConnection, Following, HeldConnection, LaterAnswer } from '../connection'
 import type { Row, StatementAnswer } from '../engine'
+import { AfterCommit } from '../transaction-guard'
 import { oneStatement } from './mysql-engine'
 import { BEGIN, Packets, type WaitingStatement } from './packets'
 import { lockSeconds } from './session-settings'

@@ -1,4 +1,5 @@
 /** From a URL to an initialized DataSource whose connections are set as recentn needs them. */
+
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
@@ -8,13 +9,13 @@ import { behind } from '../attached/driver-view'
 import { seeTransactions } from '../inside'
 import { noteLockWait } from '../mysql/mysql-connection'
 import { mysqlFailure } from '../mysql/mysql-failures'
-import { requireOneSession } from '../mysql/one-session'
 import { OwnPool } from '../mysql/own-pool'
 import { notePacketLimit } from '../mysql/packets'
 import { PASSWORD_MS, type PasswordFunction, sendsTokens, streamWithPassword } from '../mysql/password'
 import { connectTo, type HostedConnection, ofPool, ServerHosts } from '../mysql/server-hosts'
 import { NAMELESS_FILE, parseServerUrl, passwordFault, refusedUrl, sqliteFile } from '../mysql/server-url'
 import { OWN_ZONE, ownSettings } from '../mysql/session-settings'
+import { requireOneSession } from '../mysql/skip-locked'
 import {
   DEFAULT_STATEMENT_TIMEOUT_SECONDS,
   type LimitedConnection,

@@ -21,7 +21,7 @@ import { withoutLimit } from '../mysql/statement-limit'
 import type { MysqlOptions } from '../opening/connect'
 import { pause } from '../pool/cut-off'
 import type { Tables } from '../tables'
-import { LostRows, requireSchema, restoreRows, schemaVersion } from './schema-check'
+import { LostRows, requireSchema, restoreRows, schemaVersion } from './schema'
 
 /** How long a process waits for one that migrates, and from when on it says so where that one may have to be started. */
 const PATIENCE_SECONDS = 120

@@ -9,7 +9,7 @@ import type { Reader, Row, Statement, Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../shared/errors'
 import type { ListOptions } from '../../shared/types'
 import { nameRange } from '../name-range'
-import type { PollQuestion } from '../poll-query'
+import type { PollQuestion } from '../reminders'
 import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequences'
 
 export const FEED = 'feed'

@@ -12,12 +12,12 @@ import { placeholders, type Reader, type Row, type Statement, type Tx } from '..
 import type { PollCounts } from '../../shared/poll-types'
 import { writeAmong } from '../chunks'
 import { STATE } from './claims'
+import { doneWords, type Status } from './columns'
 import { ownConditions } from './own-columns'
 import { cursorOf, dueStates, storePlace } from './place'
 import type { PollPlan } from './plan'
 import { allOf, checkedLiteral, MAX_ROWS, part } from './rows'
 import type { OwnColumns } from './shape'
-import { doneWords, type Status } from './status'
 
 /** Maximum rows that the cursor passes at once. If a page has one value only, the cursor stays, and the claims are kept. */
 const PAGE = 5000

@@ -1,8 +1,7 @@
 /** How many messages a queue has in each state, counted along the claims index. */
 import type { Reader, Row } from '../../database/engine'
-import { performance } from '../../shared/platform'
 import type { MessageCounts } from '../../shared/queue-types'
-import { CachedCount } from '../cached-count'
+import { CachedCount, CachedCounts } from '../cached-count'
 import { diedIn, type Letters, readLetters } from './dead/deaths'
 import { type QueueHead, takesTurns } from './heads'
 import { type Growths, growthIn, readGrowth } from './history/read'
@@ -94,11 +93,9 @@ async function ageOf(reader: Reader, ids: readonly string[]): Promise<number | n
   return row ? Math.max(0, Math.floor((Number(row.now_ms) - Number(row.sent_at_ms)) / 1000)) : null
 }
 
-/** Counts that are reported may be 5 seconds old; the rest is for the counting itself. */
-const COUNTS_MS = 4000
-
 export class KnownTotals {
-  readonly #counts = new Map<bigint, { at: number; totals: Promise<QueueTotals> }>()
+  /** Kept for 4 seconds, however long they take. */
+  readonly #counts = new CachedCounts<QueueTotals>(0)
   readonly #growth = new CachedCount<Growths>()
   readonly #letters = new CachedCount<readonly Letters[]>()
   readonly #look = new CachedCount<QueuesLook>()
@@ -107,7 +104,8 @@ export class KnownTotals {
   constructor(private readonly isKept: boolean) {}
 
   async of(reader: Reader, head: QueueHead): Promise<QueueTotals & { died: number; growthPerMinute: number | null }> {
-    const totals = await this.#ofQueue(reader, head)
+    const count = () => countMessages(reader, head.id)
+    const totals = await (this.isKept ? this.#counts.get(head.id, count) : count())
     const died = diedIn(head.id, totals.counts.dead, await this.#kept(this.#letters, () => readLetters(reader)))
     const growth = await this.#kept(this.#growth, () => readGrowth(reader))
     return { ...totals, died, growthPerMinute: growthIn(growth, head.id)?.perMinute ?? null }
@@ -125,15 +123,5 @@ export class KnownTotals {
   /** The queue is gone. */
   delete(id: bigint): void {
     this.#counts.delete(id)
-  }
-
-  #ofQueue(reader: Reader, { id }: QueueHead): Promise<QueueTotals> {
-    const known = this.#counts.get(id)
-    if (known && performance.now() - known.at < COUNTS_MS) return known.totals
-    const totals = countMessages(reader, id)
-    if (!this.isKept) return totals
-    this.#counts.set(id, { at: performance.now(), totals })
-    totals.catch(() => this.#counts.delete(id))
-    return totals
   }
 }

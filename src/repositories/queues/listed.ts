@@ -15,7 +15,7 @@ import type { QueueMemory } from './memory'
 import { type NamedHead, namedHead, queueOf } from './queues'
 import { MAX_IDS, STATE } from './rows'
 import { promoteDue } from './settle/promote'
-import type { QueuesLook } from './troubles'
+import { oldestIn, type QueuesLook } from './troubles'
 
 export async function listHeads(
   reader: Reader,
@@ -48,8 +48,6 @@ const STATE_OF: Readonly<Partial<Record<TroubleKind, QueueState>>> = {
   ...{ dead: 'dead', growing: 'growing', blocked: 'blocked' },
   ...{ unreceived: 'stuck', late: 'stuck', held: 'stuck' },
 }
-
-const WAITING: ReadonlySet<number> = new Set([STATE.ready, STATE.blocked, STATE.inFlight])
 
 /** Null is less than any number. */
 const VALUE: Readonly<Record<QueueOrder, (queue: QueueStatus, oldestMs: number | null) => number | null>> = {
@@ -88,7 +86,7 @@ export function listLooked(
       const own = ownStates(named, troubled)
       for (const each of own) states[each]++
       if (state !== undefined && !own.has(state)) continue
-      const oldestMs = oldestIn(look, named)
+      const oldestMs = oldestIn(look.states.get(named.head.id) ?? [])
       const status = statusIn(look, named, oldestMs)
       const value = sort === undefined ? 0 : (VALUE[sort](status, oldestMs) ?? Number.NEGATIVE_INFINITY)
       found.push({ head: named.head, queue: named.head.queue, value, status })
@@ -129,12 +127,6 @@ function ownStates({ head, isDeadLetterQueue }: NamedHead, troubled: ReturnType<
   if (!isDeadLetterQueue) states.add('main')
   if (head.paused) states.add('paused')
   return states
-}
-
-/** When the oldest message that is ready, blocked or in flight was sent. */
-function oldestIn({ states }: QueuesLook, { head }: NamedHead): number | null {
-  const waiting = states.get(head.id)?.filter(({ state }) => WAITING.has(state)) ?? []
-  return waiting.reduce<number | null>((oldest, { sentAtMs }) => Math.min(oldest ?? sentAtMs, sentAtMs), null)
 }
 
 /** Messages that are archived, or limited, are not counted yet. */

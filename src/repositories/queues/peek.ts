@@ -20,7 +20,7 @@ import { holdHead, isLimited, limitOf, type QueueHead, type ReadHead, requireHea
 import { keysBefore, type LockedKeys, lockKeys } from './keys/key-locks'
 import { KeyTurns, moving, NO_KEYS } from './keys/key-turns'
 import type { QueueMemory } from './memory'
-import { type MessagePlace, pageAfter, placeOf } from './pages'
+import { archivePage, type MessagePlace, pageAfter, placeOf } from './pages'
 import { removeRows } from './removal'
 import {
   attributesOf,
@@ -33,7 +33,7 @@ import {
   storedState,
   timeOf,
 } from './rows'
-import { failuresOf } from './settle/failures'
+import { failuresOf } from './settle/receipts'
 import { type LockedRow, lockChosen } from './settle/transitions'
 
 const COMMON =
@@ -117,12 +117,8 @@ function rowsAfter(
   const { engine } = reader
   const stored = storedState(state)
   if (stored === null) {
-    const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
-    return reader.rows(
-      `SELECT ${engine.bigint('id')} AS id, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor, archived_at_ms, max_receives, ${columns} ` +
-        `FROM ${reader.tables.queueArchive} WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${reader.tables.queueArchive}.id LIMIT ${limit}`,
-      after ? [id, after.major, after.major, after.id] : [id],
-    )
+    const archived = `${engine.bigint('id')} AS id, archived_at_ms, max_receives, ${columns}`
+    return archivePage(reader, { columns: archived, queueId: id, lock: '', limit }, after)
   }
   const all = `${engine.bigint('id')} AS id, ${OWN_COLUMN}, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns}`
   return pageAfter(reader, { columns: all, queueId: id, state: stored, where: '', lock: '', limit }, after)

@@ -10,7 +10,7 @@ import { changePlaces, makeNextReady, movesOf } from './groups/places'
 import { lastMessageId, readHeadById, requireHead } from './heads'
 import { forgetKeys } from './keys/key-locks'
 import type { QueueMemory } from './memory'
-import { type MessagePlace, pageAfter, placeOf } from './pages'
+import { archivePage, type MessagePlace, pageAfter, pagesOf } from './pages'
 import { MAX_IDS, STATE } from './rows'
 import { type LockedRow, lockedColumns, lockedOf } from './settle/transitions'
 
@@ -92,22 +92,18 @@ interface PurgeBounds {
 /** Resolves to how many were removed; without bounds all are, of a queue that is dropped. */
 async function removeRange(session: Session, range: Removable, purge: PurgeBounds | null): Promise<number> {
   let removed = 0
-  let after: MessagePlace | null = null
-  for (;;) {
-    const place: MessagePlace | null = after
+  const removePage = (after: MessagePlace | null): Promise<Row[]> => {
     const most = purge === null ? BATCH : Math.min(BATCH, purge.limit - removed)
-    if (most === 0) return removed
-    const rows = await session.write(async (tx) => {
-      const found = await lockAfter(tx, range, purge?.last ?? null, place, most)
+    if (most === 0) return Promise.resolve([])
+    return session.write(async (tx) => {
+      const found = await lockAfter(tx, range, purge?.last ?? null, after, most)
       if (purge) await leavePlaces(tx, purge.memory, range.queueId, found.map(lockedOf))
       await removeRows(tx, found, 'archived' in range ? tx.tables.queueArchive : tx.tables.queueMessages)
       return found
     })
-    removed += rows.length
-    const end = rows.at(-1)
-    if (end === undefined) return removed
-    after = placeOf(end)
   }
+  for await (const rows of pagesOf(removePage)) removed += rows.length
+  return removed
 }
 
 /** Ends messages in their groups and with their keys, before they are removed. */
@@ -130,12 +126,7 @@ function lockAfter(
   const { engine } = tx
   const id = `${engine.bigint('id')} AS id`
   if ('archived' in range) {
-    const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
-    return tx.rows(
-      `SELECT ${id}, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor FROM ${tx.tables.queueArchive} ` +
-        `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${tx.tables.queueArchive}.id LIMIT ${limit}${engine.forUpdate}`,
-      after ? [range.queueId, after.major, after.major, after.id] : [range.queueId],
-    )
+    return archivePage(tx, { columns: id, queueId: range.queueId, lock: engine.forUpdate, limit }, after)
   }
   return pageAfter(
     tx,

@@ -4,8 +4,15 @@
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { performance } from '../../shared/platform'
-import { answersTo, isYes, type PollAnswer, type PollFacts, type PollQuestion, whether } from '../poll-query'
-import type { DueSubject } from '../reminders'
+import {
+  answersTo,
+  type DueSubject,
+  isYes,
+  type PollAnswer,
+  type PollFacts,
+  type PollQuestion,
+  whether,
+} from '../reminders'
 import { idleFlowsSql, sweepFlows } from './groups/flows'
 import { anyMendable, applyGroupLimit, mendLimits } from './groups/group-limit'
 import { oldTurnsSql, sweepTurns } from './groups/turns'

@@ -2,9 +2,10 @@
 import type { Reader } from '../../database/engine'
 import type { Trouble, TroubleKind } from '../../shared/overview-types'
 import { groupedBy, rowsAmong } from '../chunks'
+import { column, shaped } from '../row-shape'
 import { type Letters, readLetters } from './dead/deaths'
 import { type Growths, growthIn, nowOf, readGrowth } from './history/read'
-import { MAX_IDS, STATE } from './rows'
+import { countOf, MAX_IDS, STATE } from './rows'
 
 /** Ready for longer than this, with no message in flight: probably no process receives. */
 const UNRECEIVED_MS = 60_000
@@ -25,40 +26,42 @@ interface QueueRow {
 }
 
 /** The messages of one queue and state, with the oldest of them. */
-export interface StateRow {
-  queueId: bigint
-  state: number
-  messages: number
+const STATE_ROW = shaped({
+  queueId: column.big.of('counted.queue_id'),
+  state: column.number.of('counted.state'),
+  messages: column.number.of('counted.messages'),
   /** Of those that are dead, when the first one died. */
-  firstMajor: number
-  sentAtMs: number
-  visibleAtMs: number
+  firstMajor: column.number.of('counted.first_major'),
+  sentAtMs: column.number.of('oldest.sent_at_ms'),
+  visibleAtMs: column.number.of('oldest.visible_at_ms'),
+  messageGroup: column.text.orNull('oldest.message_group'),
+})
+
+export interface StateRow extends ReturnType<typeof STATE_ROW.of> {
   /** Of the message that a receive would get first; null if none is ready. */
   firstAtMs: number | null
-  messageGroup: string | null
 }
 
 /** One scan of the claims index; of each queue and state it reads the oldest message, and the first one that is ready. */
-async function readStates({ engine, tables, rows }: Reader): Promise<StateRow[]> {
+export async function readStates(reader: Reader): Promise<StateRow[]> {
+  const { engine, tables } = reader
   const index = engine.useIndex(tables.index.messagesClaim)
   const first = `SELECT ready.visible_at_ms FROM ${tables.queueMessages} ready${index} WHERE ready.queue_id = counted.queue_id AND ready.state = ${STATE.ready}`
-  const found = await rows(
-    `SELECT ${engine.bigint('counted.queue_id')} AS queue_id, counted.state AS state, counted.messages AS messages, ` +
-      'counted.first_major AS first_major, oldest.sent_at_ms AS sent_at_ms, oldest.visible_at_ms AS visible_at_ms, oldest.message_group AS message_group, ' +
+  const found = await reader.rows(
+    `SELECT ${STATE_ROW.columns(reader)}, ` +
       `CASE WHEN counted.state = ${STATE.ready} THEN (${first} ORDER BY ready.sort_major, ready.sort_minor, ready.id LIMIT 1) END AS first_at_ms ` +
       `FROM (SELECT queue_id, state, COUNT(*) AS messages, MIN(id) AS oldest_id, MIN(sort_major) AS first_major FROM ${tables.queueMessages}${index} ` +
       `GROUP BY queue_id, state) counted JOIN ${tables.queueMessages} oldest ON oldest.id = counted.oldest_id`,
   )
-  return found.map((row) => ({
-    queueId: BigInt(row.queue_id as string),
-    state: Number(row.state),
-    messages: Number(row.messages),
-    firstMajor: Number(row.first_major),
-    sentAtMs: Number(row.sent_at_ms),
-    visibleAtMs: Number(row.visible_at_ms),
-    firstAtMs: (row.first_at_ms ?? null) === null ? null : Number(row.first_at_ms),
-    messageGroup: row.message_group as string | null,
-  }))
+  return found.map((row) => ({ ...STATE_ROW.of(row), firstAtMs: countOf(row.first_at_ms) }))
+}
+
+const WAITING: ReadonlySet<number> = new Set([STATE.ready, STATE.blocked, STATE.inFlight])
+
+/** When the oldest message that is ready, blocked or in flight was sent. */
+export function oldestIn(states: readonly StateRow[]): number | null {
+  const waiting = states.filter(({ state }) => WAITING.has(state))
+  return waiting.reduce<number | null>((oldest, { sentAtMs }) => Math.min(oldest ?? sentAtMs, sentAtMs), null)
 }
 
 async function readQueues({ engine, tables, rows }: Reader): Promise<Map<bigint, QueueRow>> {

@@ -17,7 +17,7 @@ import {
   rowsKey,
   unpublishedRows,
 } from '../../repositories/feeds/publish'
-import type { PollAnswer, PollQuestion } from '../../repositories/poll-query'
+import type { PollAnswer, PollQuestion } from '../../repositories/reminders'
 import { performance } from '../../shared/platform'
 import { Stoppable } from '../../shared/running'
 import type { WorkCounts } from '../counts'

@@ -85,7 +85,7 @@ const STATUS = /^[1-5]\d\d[.:]?$/
 /** A number before one of these is an amount. */
 const UNIT = /^ ?(?:ms|s|sec|seconds|min|minutes|h|hours|bytes|[kMG]i?B|%|times|rows|messages|items)(?!\w)/i
 
-/** The kind of an error: `#` in place of each number and id. That of a kind is itself; that of no error is ''. */
+/** The kind of an error, by which those that differ only in numbers and ids are alike: `#` in place of each number and id. That of a kind is itself; that of no error is ''. */
 export function errorKind(error: string | null): string {
   if (error === null) return ''
   const plain = error.replace(/\s+/g, ' ').trim()

@@ -7,7 +7,7 @@
 import type { Reader, Row, Session, Tx } from '../../../database/engine'
 import { rowsAmong } from '../../chunks'
 import { holdHead, lastMessageId, notFound, type QueueHead, type ReadHead, readHead, requireHead } from '../heads'
-import { type MessagePlace, pageAfter, placeOf } from '../pages'
+import { type MessagePlace, pageAfter, pagesOf } from '../pages'
 import { MAX_IDS } from '../rows'
 import { type LockedRow, lockChosen } from '../settle/transitions'
 import { chosenColumns, type DeadChoice, type DeadRange, deadRanges, IS_DEAD, isChosen } from './dead-choice'
@@ -39,15 +39,14 @@ export async function withDead(
     })
     let done = 0
     for (const range of deadRanges(head, ranges)) {
-      for (let after: MessagePlace | null = null; done < limit; ) {
-        const place: MessagePlace | null = after
-        const rows = await whole.read((reader) => pageOf(reader, head, range, bound, BATCH, place))
-        const end = rows.at(-1)
-        if (end === undefined) break
-        after = placeOf(end)
+      if (done >= limit) break
+      const read = (after: MessagePlace | null) =>
+        whole.read((reader) => pageOf(reader, head, range, bound, BATCH, after))
+      for await (const rows of pagesOf(read)) {
         const found = rows.filter((row) => isChosen(row, queue, choice)).map(({ id }) => BigInt(id as string))
-        if (found.length === 0) continue
-        done += await whole.write((tx) => workOn(tx, queue, found, choice, work, limit - done, tx.engine.forNext))
+        if (found.length > 0)
+          done += await whole.write((tx) => workOn(tx, queue, found, choice, work, limit - done, tx.engine.forNext))
+        if (done >= limit) break
       }
     }
     return done
@@ -120,13 +119,12 @@ export async function countDead(
   }
   let found = 0
   for (const range of deadRanges(head)) {
-    for (let after: MessagePlace | null = null; found < choice.limit; ) {
-      const place: MessagePlace | null = after
-      const rows = await session.read((reader) => pageOf(reader, head, range, '', COUNTED, place))
-      const end = rows.at(-1)
-      if (end === undefined) break
-      after = placeOf(end)
+    if (found >= choice.limit) break
+    const read = (after: MessagePlace | null) =>
+      session.read((reader) => pageOf(reader, head, range, '', COUNTED, after))
+    for await (const rows of pagesOf(read)) {
       found += counted(rows, range.state)
+      if (found >= choice.limit) break
     }
   }
   return Math.min(choice.limit, found)

@@ -3,6 +3,7 @@ import type { Reader, Row } from '../../../database/engine'
 import { DEAD_ERRORS } from '../../../fields/answers-queues'
 import type { DeadError, DeadErrors } from '../../../shared/queue-types'
 import { chunksOf, rowsAmong } from '../../chunks'
+import { column, shaped } from '../../row-shape'
 import { requireHead } from '../heads'
 import { MAX_IDS, STATE } from '../rows'
 import { choosing, deadRanges, errorKind, OWN_COLUMN } from './dead-choice'
@@ -58,16 +59,18 @@ function addTo(kinds: Map<string, DeadError>, row: Row): void {
   if (last > known.lastDeadAt) known.lastDeadAt = last
 }
 
-/** The dead letters of one queue in another. */
-export interface Letters {
-  holderId: bigint
+const LETTERS_ROW = shaped({
+  holderId: column.big.of('holder_id'),
   /** The queue that they died in, which may be gone. */
-  sourceId: bigint
-  messages: number
+  sourceId: column.big.of('source_queue_id'),
+  messages: column.number.of('messages'),
   /** Those of them that have died once more, in the queue that holds them. */
-  deadAgain: number
-  sinceMs: number
-}
+  deadAgain: column.number.of('dead_again'),
+  sinceMs: column.number.of('since_ms'),
+})
+
+/** The dead letters of one queue in another. */
+export type Letters = ReturnType<typeof LETTERS_ROW.of>
 
 /** Those in all queues, or in these: in each, of the first 10,000 messages. */
 export async function readLetters(reader: Reader, within?: readonly bigint[]): Promise<Letters[]> {
@@ -86,19 +89,8 @@ export async function readLetters(reader: Reader, within?: readonly bigint[]): P
         `WHERE queue_id = ${id} ORDER BY state, sort_major, sort_minor, ${tables.queueMessages}.id LIMIT ${MAX_COUNTED}) first ` +
         'WHERE source_queue_id IS NOT NULL GROUP BY source_queue_id',
     )
-    const rows = await reader.rows(
-      `SELECT holder_id, ${engine.bigint('source_queue_id')} AS source_queue_id, messages, since_ms, dead_again ` +
-        `FROM (${engine.unionAll(counted)}) letters`,
-    )
-    for (const row of rows) {
-      letters.push({
-        holderId: BigInt(row.holder_id as string),
-        sourceId: BigInt(row.source_queue_id as string),
-        messages: Number(row.messages),
-        deadAgain: Number(row.dead_again),
-        sinceMs: Number(row.since_ms),
-      })
-    }
+    const rows = await reader.rows(`SELECT ${LETTERS_ROW.columns(reader)} FROM (${engine.unionAll(counted)}) letters`)
+    for (const row of rows) letters.push(LETTERS_ROW.of(row))
   }
   return letters
 }

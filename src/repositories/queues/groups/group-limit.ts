@@ -13,12 +13,10 @@ import type { Parameter, Row, Session, Tx } from '../../../database/engine'
 import { MAX_ID } from '../../../fields/rules'
 import { isPassing } from '../../../shared/errors'
 import type { QueueSettings } from '../../../shared/queue-types'
-import { whether } from '../../poll-query'
-import { REMINDED, remindAtOnce } from '../../reminders'
-import { GROUP_PHASE, isLimited, type QueueHead, readHead, readHeadById, storedLimit } from '../heads'
+import { REMINDED, remindAtOnce, whether } from '../../reminders'
+import { GROUP_PHASE, isLimited, type QueueHead, readHead, readHeadById, storedLimit, storedRates } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
-import { storedRates } from '../rates'
 import { BEHIND, blockedPlace, STATE } from '../rows'
 import { newClaimNumber } from '../settle/claims'
 import { type LockedRow, lockedColumns, lockedOf, makeBlocked, makeReady } from '../settle/transitions'
@@ -213,7 +211,7 @@ function giveToBlocked(session: Session, memory: QueueMemory, head: QueueHead): 
     await fillPlaces(tx, memory, held, names)
   }
   // The last group has what it can have: the rest of it is passed over.
-  const endOf = (last: Row) => ({ ...blockedPlace(last.message_group as string), id: MAX_ID })
+  const endOf = (last: Row) => ({ ...blockedPlace(last.messageGroup as string), id: MAX_ID })
   return eachPage(session, head, STATE.blocked, fill, endOf)
 }
 

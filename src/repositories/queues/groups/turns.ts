@@ -8,11 +8,10 @@
  * it is received. The queue's own turns are given by the claim that takes them, which locks their row before anything else.
  */
 import type { Parameter, Session, StatementAnswer, Tx } from '../../../database/engine'
-import type { PollFacts } from '../../poll-query'
-import type { QueueHead } from '../heads'
+import type { PollFacts } from '../../reminders'
+import type { QueueHead, Rate } from '../heads'
 import type { QueueMemory } from '../memory'
 import { NamedRows } from '../named-rows'
-import type { Rate } from '../rates'
 
 /** The receives of a greater rate are logged together, at the end of their part of the span. */
 const MAX_PIECES = 50

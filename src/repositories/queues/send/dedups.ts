@@ -6,7 +6,7 @@
  */
 import type { Parameter, Tx } from '../../../database/engine'
 import { chunksOf } from '../../chunks'
-import type { PollFacts } from '../../poll-query'
+import type { PollFacts } from '../../reminders'
 import type { Turn } from '../groups/turns'
 import { CYCLED, givenPlace, isLimited, type QueueHead } from '../heads'
 import { NamedRows } from '../named-rows'

@@ -1,7 +1,7 @@
 /** Looks at a queue: whether there is something to promote in it, and whether a receive would get something. */
 import { placeholders, type Reader } from '../../../database/engine'
 import { chunksOf } from '../../chunks'
-import type { PollFacts, PollQuestion } from '../../poll-query'
+import type { PollFacts, PollQuestion } from '../../reminders'
 import { GROUP_PHASE, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { dueSql, TIMED, timedSql } from '../reminded'

@@ -27,8 +27,8 @@ import { KeyTurns, NO_KEYS, namesOf } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
 import { TIMED } from '../reminded'
 import { claimOrder, STATE } from '../rows'
-import { addRunOut } from './failures'
 import { lookAt, type QueueLook } from './looks'
+import { addRunOut } from './receipts'
 import {
   isOutOfReceives,
   type LockedRow,

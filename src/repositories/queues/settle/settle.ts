@@ -16,8 +16,7 @@ import { deadLetterQueueOf, GROUP_PHASE, type QueueHead } from '../heads'
 import { holdWithKeys, moving } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
-import { addFailure } from './failures'
-import { NO_RECEIPT, type Receipt, receiptOf } from './receipts'
+import { addFailure, NO_RECEIPT, type Receipt, receiptOf } from './receipts'
 import {
   holdWithMessages,
   isOutOfReceives,
@@ -98,7 +97,7 @@ export function validOf(handles: ReadonlyMap<string, Receipt | null>): Receipt[]
 /** Ids of one DELETE, which commits by itself: the more there are, the less the commit costs for each. */
 export const MAX_REMOVED = 500
 
-/** An operation that settles what receipts hold. Requests of one kind go together: each learns which of its own counted. */
+/** An operation that settles what receipts hold. Requests of one kind go together, and each learns which of its receipts counted. */
 export function settling<Request extends SettleRequest>(
   kindOf: (request: Request) => string,
   run: (session: Session, memory: QueueMemory, all: Request) => Promise<SettledReceipts>,

@@ -2,8 +2,9 @@
  * How messages go from one state to another, other than by a send. Each function takes rows that the transaction has
  * locked, and heads that it holds; starts are given last. So locks are taken in one order: queues, messages, flows.
  */
-import type { Parameter, Row, Statement, StatementAnswer, Tx } from '../../../database/engine'
+import type { Parameter, Statement, StatementAnswer, Tx } from '../../../database/engine'
 import { chunksOf, groupedBy, rowsAmong, writeAmong } from '../../chunks'
+import { column, shaped } from '../../row-shape'
 import { assignStarts } from '../groups/flows'
 import { remindOfTurns, type Turn } from '../groups/turns'
 import { CYCLED, givenPlace, heldHead, holdHeadsSql, isLimited, type QueueHead, type ReadHead } from '../heads'
@@ -11,51 +12,29 @@ import type { QueueMemory } from '../memory'
 import { BEHIND, blockedPlace, MAX_IDS, STATE } from '../rows'
 import { heldBy, NO_RECEIPT, type Receipt } from './receipts'
 
-/** A locked message, with the columns that a transition needs. */
-export interface LockedRow {
-  id: bigint
-  queueId: bigint
-  state: number
-  receipt: string
-  priority: number
-  messageGroup: string | null
-  messageKey: string | null
-  receiveCount: number
-  maxReceives: number | null
-  sentAtMs: number
-  visibleAtMs: number
+const LOCKED = shaped({
+  id: column.big.of('id'),
+  queueId: column.big.of('queue_id'),
+  state: column.number.of('state'),
+  receipt: column.text.of('receipt'),
+  priority: column.number.of('priority'),
+  messageGroup: column.text.orNull('message_group'),
+  messageKey: column.text.orNull('message_key'),
+  receiveCount: column.number.of('receive_count'),
+  maxReceives: column.number.orNull('max_receives'),
+  sentAtMs: column.number.of('sent_at_ms'),
+  visibleAtMs: column.number.of('visible_at_ms'),
   /** For a blocked one: it waits behind a message with its key, and not for a place. */
-  isBehind: boolean
+  isBehind: column.flag.of(`sort_major = ${BEHIND.major}`),
   /** The limit under which it was given a place of its group; null for a message without one. */
-  groupPlace: number | null
-  sourceQueueId: bigint | null
-}
+  groupPlace: column.number.orNull('group_place'),
+  sourceQueueId: column.big.orNull('source_queue_id'),
+})
 
-export function lockedColumns({ engine }: Tx): string {
-  return (
-    `${engine.bigint('id')} AS id, ${engine.bigint('queue_id')} AS queue_id, state, receipt, priority, message_group, message_key, ` +
-    `receive_count, max_receives, sent_at_ms, visible_at_ms, sort_major = ${BEHIND.major} AS is_behind, group_place, ${engine.bigint('source_queue_id')} AS source_queue_id`
-  )
-}
+/** A locked message, with the columns that a transition needs. */
+export type LockedRow = ReturnType<typeof LOCKED.of>
 
-export function lockedOf(row: Row): LockedRow {
-  return {
-    id: BigInt(row.id as string),
-    queueId: BigInt(row.queue_id as string),
-    state: Number(row.state),
-    receipt: row.receipt as string,
-    priority: Number(row.priority),
-    messageGroup: row.message_group as string | null,
-    messageKey: row.message_key as string | null,
-    receiveCount: Number(row.receive_count),
-    maxReceives: row.max_receives === null ? null : Number(row.max_receives),
-    sentAtMs: Number(row.sent_at_ms),
-    visibleAtMs: Number(row.visible_at_ms),
-    isBehind: Number(row.is_behind) === 1,
-    groupPlace: row.group_place === null ? null : Number(row.group_place),
-    sourceQueueId: row.source_queue_id === null ? null : BigInt(row.source_queue_id as string),
-  }
-}
+export const { columns: lockedColumns, of: lockedOf } = LOCKED
 
 /** The messages that the receipts hold in this queue, locked. */
 export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Receipt[]): Promise<LockedRow[]> {
