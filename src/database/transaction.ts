@@ -145,7 +145,7 @@ export class Database implements Session {
     const trail = new Trail()
     return tried({ ...this.#retryRules, retryMs, trail }, () =>
       this.#connected(true, async (connection) => {
-        const isolate = () => connection.run('SET TRANSACTION ISOLATION LEVEL READ COMMITTED', null)
+        const isolate = () => connection.execute('SET TRANSACTION ISOLATION LEVEL READ COMMITTED', null)
         const before = this.#options.isForeign ? isolate : undefined
         if (trail.isLeft) await catchUp(connection, this.#options)
         const result = await work(trail.follow(separateOn(connection, this.#options), before))

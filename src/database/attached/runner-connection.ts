@@ -171,10 +171,6 @@ export class RunnerConnection implements HeldConnection {
     return answerOf(await this.#ask<QueryResult | undefined>(sql, values, true))
   }
 
-  async run(sql: string, values: StatementValues | null): Promise<number> {
-    return (await this.execute(sql, values)).affected
-  }
-
   async later(sql: string, values: StatementValues | null): Promise<LaterAnswer> {
     const answer = await this.execute(sql, values)
     return () => answer

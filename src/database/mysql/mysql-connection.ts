@@ -111,10 +111,6 @@ export class MysqlConnection implements HeldConnection {
     return this.#ask(sql, answerOf)
   }
 
-  run(sql: string): Promise<number> {
-    return this.#ask(sql, (answer) => answerOf(answer).affected)
-  }
-
   later(sql: string): LaterAnswer | Promise<LaterAnswer> {
     this.following?.wait()
     const waiting = this.#packets.wait(sql)

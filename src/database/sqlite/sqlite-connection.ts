@@ -198,10 +198,6 @@ export class SqliteConnection implements HeldConnection {
     return this.turn(sql, () => answerOf(this.#prepared(sql, values)))
   }
 
-  run(sql: string, values: StatementValues | null): Promise<number> {
-    return this.execute(sql, values).then(({ affected }) => affected)
-  }
-
   later(sql: string, values: StatementValues | null): LaterAnswer | Promise<LaterAnswer> {
     if (!this.isBegun) return this.execute(sql, values).then((answer) => () => answer)
     let outcome: [error: unknown, answer?: StatementAnswer] = [null]

@@ -5,7 +5,6 @@
  * dropping a queue waits for it, and nothing is sent to a queue that is gone.
  */
 import {
-  type Parameter,
   placeholders,
   type Reader,
   type Row,
@@ -84,11 +83,6 @@ export interface ReadHead {
   nowMs: number
 }
 
-/** A head, and the number that a question about its row gave when it was read. */
-export interface JudgedHead extends ReadHead {
-  answer: number
-}
-
 export const headColumns = (reader: Reader): string => `${HEAD.columns(reader)}, ${reader.now} AS now_ms`
 
 export function headOf(row: Row): QueueHead {
@@ -114,20 +108,35 @@ export function takesTurns({ rates, heldMs, groupsHeldMs }: QueueHead): boolean 
 export const givenPlace = ({ groupLimitId, groupRateLimit }: QueueHead): number =>
   groupRateLimit === null ? groupLimitId : -groupLimitId
 
-/** The queue of this name; `lock` is how its row is locked. `question`: SQL on the row, a number. */
-export function readHead(reader: Reader, queue: string, lock = '', question = '0'): Promise<JudgedHead | null> {
-  return readOne(reader, 'queue', queue, lock, question)
+/** The queue of this name; `lock` is how its row is locked. */
+export async function readHead(reader: Reader, queue: string, lock = ''): Promise<QueueHead | null> {
+  return (await judgeHead(reader, queue, lock))?.head ?? null
+}
+
+export async function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<QueueHead | null> {
+  return (await judgeHead(reader, id, lock))?.head ?? null
+}
+
+/** The queue of this name, or id, and the number that a question gives, SQL on its row. */
+export async function judgeHead(
+  reader: Reader,
+  queue: string | bigint,
+  lock: string,
+  question = '0',
+): Promise<{ head: QueueHead; answer: number } | null> {
+  const column = typeof queue === 'string' ? 'queue' : 'id'
+  const [row] = await reader.rows(
+    `SELECT ${headColumns(reader)}, ${question} AS answer FROM ${reader.tables.queues} WHERE ${column} = ?${lock}`,
+    [queue],
+  )
+  return row ? { head: headOf(row), answer: Number(row.answer) } : null
 }
 
 /** The queue of this name; throws `queue_not_found`. */
 export async function requireHead(reader: Reader, queue: string): Promise<QueueHead> {
-  const read = await readHead(reader, queue)
-  if (read === null) throw notFound(queue)
-  return read.head
-}
-
-export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<ReadHead | null> {
-  return readOne(reader, 'id', id, lock)
+  const head = await readHead(reader, queue)
+  if (head === null) throw notFound(queue)
+  return head
 }
 
 /** Before messages are sent with keys: in a transaction that holds no head yet. */
@@ -141,22 +150,7 @@ export async function deadLetterQueueOf(
   { deadLetterQueueId }: QueueHead,
   lock = '',
 ): Promise<QueueHead | null> {
-  if (deadLetterQueueId === null) return null
-  return (await readHeadById(reader, deadLetterQueueId, lock))?.head ?? null
-}
-
-async function readOne(
-  reader: Reader,
-  key: 'id' | 'queue',
-  value: Parameter,
-  lock: string,
-  question = '0',
-): Promise<JudgedHead | null> {
-  const [row] = await reader.rows(
-    `SELECT ${headColumns(reader)}, ${question} AS answer ` + `FROM ${reader.tables.queues} WHERE ${key} = ?${lock}`,
-    [value],
-  )
-  return row ? { head: headOf(row), nowMs: Number(row.now_ms), answer: Number(row.answer) } : null
+  return deadLetterQueueId === null ? null : readHeadById(reader, deadLetterQueueId, lock)
 }
 
 export interface HeldHeads {

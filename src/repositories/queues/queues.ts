@@ -21,9 +21,7 @@ import {
   lowerShortest,
   notFound,
   type QueueHead,
-  type ReadHead,
   readHead,
-  readHeadById,
   storedLimit,
 } from './heads'
 import type { QueueMemory } from './memory'
@@ -40,9 +38,8 @@ export async function lockSettings(tx: Tx): Promise<void> {
 }
 
 export async function namedHead(reader: Reader, queue: string): Promise<NamedHead | null> {
-  const read = await readHead(reader, queue)
-  if (read === null) return null
-  const { head } = read
+  const head = await readHead(reader, queue)
+  if (head === null) return null
   const deadLetterHead = await deadLetterQueueOf(reader, head)
   const [source] = await reader.rows(`SELECT id FROM ${reader.tables.queues} WHERE dead_letter_queue_id = ? LIMIT 1`, [
     head.id,
@@ -95,7 +92,7 @@ export async function pauseQueue(tx: Tx, queue: string, paused: boolean): Promis
 /** By locking reads: a snapshot of the caller's transaction may be older than the locks. */
 async function lockQueue(tx: Tx, queue: string): Promise<QueueHead | null> {
   await lockSettings(tx)
-  return (await readHead(tx, queue, tx.engine.forUpdate))?.head ?? null
+  return readHead(tx, queue, tx.engine.forUpdate)
 }
 
 /** The same; throws `queue_not_found`. */
@@ -136,7 +133,7 @@ async function insertQueue(tx: Tx, queue: string, settings: QueueSettings): Prom
 }
 
 async function changedQueue(tx: Tx, queue: string, deadLetterHead: QueueHead | null): Promise<Queue> {
-  const { head } = (await readHead(tx, queue, tx.engine.forShare)) as ReadHead
+  const head = (await readHead(tx, queue, tx.engine.forShare)) as QueueHead
   await openLevel(tx, { queueId: head.id, urgency: 0 })
   if (deadLetterHead !== null) await prepareForDeadLetters(tx, deadLetterHead, head)
   return lockedQueue(tx, head)
@@ -175,11 +172,11 @@ async function deadLetterHeadOf(tx: Tx, queue: string, name: string): Promise<Qu
     const detail = `There is no queue ${JSON.stringify(name)}`
     throw new RecentnError('dead_letter_queue_not_found', detail, { faults: faults('does not exist') })
   }
-  for (let next: ReadHead | null = first; next?.head.deadLetterQueueId; ) {
-    next = await readHeadById(tx, next.head.deadLetterQueueId, tx.engine.forShare)
-    if (next?.head.queue === queue) throw cycle()
+  for (let next: QueueHead | null = first; next !== null; ) {
+    next = await deadLetterQueueOf(tx, next, tx.engine.forShare)
+    if (next?.queue === queue) throw cycle()
   }
-  return first.head
+  return first
 }
 
 /** Prepares `deadLetterHead` for dead letters of `source`, so that moving one there changes no head. */

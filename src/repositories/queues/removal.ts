@@ -110,9 +110,9 @@ async function removeRange(session: Session, range: Removable, purge: PurgeBound
 async function leavePlaces(tx: Tx, memory: QueueMemory, queueId: bigint, rows: readonly LockedRow[]): Promise<void> {
   await forgetKeys(tx, rows)
   if (rows.every(({ groupPlace }) => groupPlace === null)) return
-  const held = await readHeadById(tx, queueId, tx.engine.forShare)
-  if (held === null) return
-  const given = await changePlaces(tx, movesOf(rows, held.head, null))
+  const head = await readHeadById(tx, queueId, tx.engine.forShare)
+  if (head === null) return
+  const given = await changePlaces(tx, movesOf(rows, head, null))
   await makeNextReady(tx, given, memory)
 }
 

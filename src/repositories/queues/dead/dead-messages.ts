@@ -6,7 +6,7 @@
  */
 import type { Reader, Row, Session, Tx } from '../../../database/engine'
 import { rowsAmong } from '../../chunks'
-import { holdHead, lastMessageId, notFound, type QueueHead, type ReadHead, readHead, requireHead } from '../heads'
+import { holdHead, lastMessageId, type QueueHead, type ReadHead, requireHead } from '../heads'
 import { type MessagePlace, pageAfter, pagesOf } from '../pages'
 import { MAX_IDS } from '../rows'
 import { type LockedRow, lockChosen } from '../settle/transitions'
@@ -33,9 +33,8 @@ export async function withDead(
   if (ids !== null) return session.write((tx) => workOn(tx, queue, ids, choice, work, limit, tx.engine.forUpdate))
   return session.whole(async (whole) => {
     const { head, bound } = await whole.read(async (reader) => {
-      const read = await readHead(reader, queue)
-      if (read === null) throw notFound(queue)
-      return { head: read.head, bound: boundOf(await lastMessageId(reader), read.nowMs) }
+      const head = await requireHead(reader, queue)
+      return { head, bound: boundOf(await lastMessageId(reader), head.readAtMs) }
     })
     let done = 0
     for (const range of deadRanges(head, ranges)) {

@@ -48,10 +48,8 @@ export async function applyChangedLimit(session: Session, memory: QueueMemory, q
   if (session.inTransaction) return
   try {
     await session.whole(async (whole) => {
-      const read = await whole.read((reader) => readHead(reader, queue))
-      if (read !== null && read.head.groupPhase !== GROUP_PHASE.settled) {
-        await applyGroupLimit(whole, memory, read.head.id)
-      }
+      const head = await whole.read((reader) => readHead(reader, queue))
+      if (head !== null && head.groupPhase !== GROUP_PHASE.settled) await applyGroupLimit(whole, memory, head.id)
     })
   } catch (error) {
     if (!isPassing(error)) throw error
@@ -85,7 +83,7 @@ export async function mendLimits(session: Session, memory: QueueMemory, which: s
   for (const row of miscounted) {
     const id = BigInt(row.id as string)
     await session.write(async (tx) => {
-      const head = (await readHeadById(tx, id, tx.engine.forUpdate))?.head
+      const head = await readHeadById(tx, id, tx.engine.forUpdate)
       if (head?.groupLimitId !== Number(row.group_limit_id) || head.groupPhase !== GROUP_PHASE.settled) return
       await tx.later(
         `UPDATE ${tx.tables.queues} SET group_limit_id = ?, group_phase = ?, version = version + 1 WHERE id = ?`,
@@ -101,9 +99,8 @@ export async function mendLimits(session: Session, memory: QueueMemory, which: s
 /** Ends when the queue has settled, or another change of it has begun. */
 export async function applyGroupLimit(session: Session, memory: QueueMemory, queueId: bigint): Promise<void> {
   for (;;) {
-    const read = await session.read((reader) => readHeadById(reader, queueId))
-    if (read === null) return
-    const { head } = read
+    const head = await session.read((reader) => readHeadById(reader, queueId))
+    if (head === null) return
     memory.learn(head)
     if (head.groupPhase === GROUP_PHASE.settled) return
     const { phase, isDone } = await nextPhase(session, memory, head)
@@ -139,7 +136,7 @@ async function enterPhase(session: Session, memory: QueueMemory, head: QueueHead
 
 /** The queue, locked; null when it is gone, or under another limit or in another phase now. */
 async function heldStill(tx: Tx, head: QueueHead, lock = tx.engine.forShare): Promise<QueueHead | null> {
-  const held = (await readHeadById(tx, head.id, lock))?.head ?? null
+  const held = await readHeadById(tx, head.id, lock)
   const isSame = held?.groupLimitId === head.groupLimitId && held.groupPhase === head.groupPhase
   return isSame ? held : null
 }

@@ -229,13 +229,12 @@ export async function releaseOverdue(session: Session, memory: QueueMemory, whic
   const found = await session.read((reader) => reader.rows(selectOverdueSql(reader, which)))
   for (const [id, some] of groupedBy(found, (row) => String(row.id))) {
     const release = async (tx: Tx) => {
-      const held = await readHeadById(tx, BigInt(id), tx.engine.forShare)
-      if (held === null) return
-      const { head, nowMs } = held
+      const head = await readHeadById(tx, BigInt(id), tx.engine.forShare)
+      if (head === null) return
       const names = some.map(({ message_key }) => ({ head, key: message_key as string }))
       const turns = new KeyTurns(await lockFreeKeys(tx, names))
       turns.releaseOverdue()
-      await moving(tx, memory, { nowMs, turns }, [], async () => {})
+      await moving(tx, memory, { nowMs: head.readAtMs, turns }, [], async () => {})
     }
     // A key that another transaction has locked is found again.
     await session.write(release, { arrived: async () => false, retryMs: 0 })

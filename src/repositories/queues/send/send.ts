@@ -90,8 +90,8 @@ async function markAll(tx: Tx, memory: QueueMemory, requests: readonly SendReque
   const keyed = requests.filter(({ rows }) => rows.some(({ key }) => key !== null))
   for (const queue of [...new Set(keyed.map(({ queue }) => queue))].sort()) {
     if (memory.seen(queue)?.isKeyed === true) continue
-    const head = (await readHead(tx, queue))?.head
-    if (head === undefined || head.isKeyed) continue
+    const head = await readHead(tx, queue)
+    if (head === null || head.isKeyed) continue
     await markKeyed(tx, head)
     memory.changed(tx, queue)
   }

@@ -115,9 +115,9 @@ export async function promoteQueue(
 }
 
 async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promise<Promotion> {
-  const held = await readHeadById(tx, queueId, tx.engine.forShareSkipLocked)
-  if (held === null) return { moved: 0, more: false }
-  const { head, nowMs } = held
+  const head = await readHeadById(tx, queueId, tx.engine.forShareSkipLocked)
+  if (head === null) return { moved: 0, more: false }
+  const nowMs = head.readAtMs
   const rows: LockedRow[] = []
   for (const state of TIMED) for (const row of await lockDue(tx, queueId, state, nowMs)) rows.push(row)
   const isHeld = (row: LockedRow) => row.state === STATE.inFlight && row.visibleAtMs > nowMs
@@ -176,7 +176,7 @@ async function freeDeadLetterQueue(
   const id = head.deadLetterQueueId
   if (id === null || dying.length === 0) return null
   const held = await readHeadById(tx, id, tx.engine.forShareSkipLocked)
-  return held !== null && (await areFree(tx, id, dying)) ? held.head : 'in use'
+  return held !== null && (await areFree(tx, id, dying)) ? held : 'in use'
 }
 
 /** Whether the messages can be made ready in that queue without waiting. */

@@ -43,7 +43,7 @@ async function moveBack(
   const back = `, receive_count = 0, receipt = '${NO_RECEIPT}', ${alive}, visible_at_ms = ${nowMs}`
   const returning: Returning[] = []
   for (const [source, group] of groupedBy(rows, ({ sourceQueueId }) => sourceQueueId)) {
-    const target = source === null ? head : ((await readHeadById(tx, source, tx.engine.forShare))?.head ?? null)
+    const target = source === null ? head : await readHeadById(tx, source, tx.engine.forShare)
     if (target === null) {
       // They can't go back any more, and are this queue's own from now on; their own limit and key do not apply here.
       await updateRows(tx, 'source_queue_id = NULL, max_receives = NULL, message_key = NULL', group)
