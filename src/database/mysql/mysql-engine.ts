@@ -1,7 +1,7 @@
 /** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
 import type { Connection } from 'mysql2'
 import { RecentnError } from '../../shared/errors'
-import { chosenFree } from '../dialect/numbering'
+import { chosenFree, upsertBy } from '../dialect/numbering'
 import { countPlaceholders, filled, holdsSeparator, MYSQL_SPELLING } from '../dialect/placeholders'
 import { mysqlRows } from '../dialect/row-facts'
 import type { Engine, Parameter } from '../engine'
@@ -57,6 +57,13 @@ export function numberBy(lock: string): Engine['numberFree'] {
   }
 }
 
+const writing: Pick<Engine, 'insert' | 'onDuplicate' | 'proposed'> = {
+  insert,
+  onDuplicate: () => 'ON DUPLICATE KEY UPDATE',
+  // VALUES() is deprecated in MySQL, but its successor (AS new) is a syntax error in MariaDB.
+  proposed: (column) => `VALUES(${column})`,
+}
+
 export const mysqlEngine: Engine = {
   family: 'mysql',
   oneConnection: false,
@@ -70,17 +77,8 @@ export const mysqlEngine: Engine = {
   // TypeORM reads BIGINTs as strings by default, but the options of a user's own DataSource may change that.
   bigint: (column) => `CAST(${column} AS CHAR)`,
   useIndex: (index) => ` FORCE INDEX (${index})`,
-  onDuplicate: () => 'ON DUPLICATE KEY UPDATE',
-  // VALUES() is deprecated in MySQL, but its successor (AS new) is a syntax error in MariaDB.
-  proposed: (column) => `VALUES(${column})`,
-  insert,
-  upsert: (table, _key, columns, updated, rows) => {
-    const sets = updated.map((column) => `${column} = VALUES(${column})`).join(', ')
-    return insert(
-      (list) => `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${list} ON DUPLICATE KEY UPDATE ${sets}`,
-      rows,
-    )
-  },
+  ...writing,
+  upsert: upsertBy(writing),
   list: (some) => ({ sql: some.map(literal).join(', '), parameters: [] }),
   values: (rows) => ({ sql: listOf(rows), parameters: [] }),
   randomHex: 'HEX(RANDOM_BYTES(16))',

@@ -134,11 +134,9 @@ export async function schemaVersion(session: Session): Promise<number> {
   }
 }
 
-const oneRowTables = ({ schema, policyEpoch }: Tables) => [schema, policyEpoch]
-
 async function lostRows(reader: Reader): Promise<string[]> {
   const lost: string[] = []
-  for (const table of oneRowTables(reader.tables)) {
+  for (const table of [reader.tables.schema, reader.tables.policyEpoch]) {
     if ((await reader.rows(`SELECT id FROM ${table} WHERE id = 1`)).length === 0) lost.push(table)
   }
   return lost

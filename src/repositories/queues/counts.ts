@@ -71,16 +71,15 @@ async function totalsOf(reader: Reader, rows: readonly Row[], archive: Row | und
   const of = (state: number) => Number(byState.get(state)?.messages ?? 0)
   const waiting = [STATE.ready, STATE.blocked, STATE.inFlight].flatMap((state) => byState.get(state)?.oldest ?? [])
   return {
-    counts: {
-      ready: of(STATE.ready),
-      inFlight: of(STATE.inFlight),
-      delayed: of(STATE.delayed),
-      blocked: of(STATE.blocked),
-      dead: of(STATE.dead),
-      archived: Number(archive?.messages ?? 0),
-    },
+    counts: countsBy(of, Number(archive?.messages ?? 0)),
     oldestAgeSeconds: waiting.length === 0 ? null : await ageOf(reader, waiting as string[]),
   }
+}
+
+/** `of`: how many are in a state. */
+export function countsBy(of: (state: number) => number, archived: number): MessageCounts {
+  const [ready, inFlight, delayed] = [of(STATE.ready), of(STATE.inFlight), of(STATE.delayed)]
+  return { ready, inFlight, delayed, blocked: of(STATE.blocked), dead: of(STATE.dead), archived }
 }
 
 /** The oldest has the smallest id, whatever the queue. */

@@ -7,7 +7,7 @@ import type { TroubleKind } from '../../shared/overview-types'
 import type { QueueListOptions, QueueOrder, QueuePage, QueueState, QueueStatus } from '../../shared/queue-types'
 import { rowsAmong } from '../chunks'
 import { nameRange } from '../name-range'
-import { countLimited } from './counts'
+import { countLimited, countsBy } from './counts'
 import { diedIn } from './dead/deaths'
 import { headColumns, headOf, type QueueHead } from './heads'
 import { growthIn } from './history/read'
@@ -140,14 +140,7 @@ function statusIn(
   return QUEUE_STATUS.of({
     ...queueOf(head, deadLetterQueue),
     isDeadLetterQueue,
-    counts: {
-      ready: count(STATE.ready),
-      inFlight: count(STATE.inFlight),
-      delayed: count(STATE.delayed),
-      blocked: count(STATE.blocked),
-      dead: count(STATE.dead),
-      archived: 0,
-    },
+    counts: countsBy(count, 0),
     oldestAgeSeconds: oldestMs && Math.max(0, Math.floor((look.nowMs - oldestMs) / 1000)),
     limited: 0,
     died: diedIn(head.id, count(STATE.dead), look.letters),

@@ -135,7 +135,11 @@ async function insertQueue(tx: Tx, queue: string, settings: QueueSettings): Prom
 async function changedQueue(tx: Tx, queue: string, deadLetterHead: QueueHead | null): Promise<Queue> {
   const head = (await readHead(tx, queue, tx.engine.forShare)) as QueueHead
   await openLevel(tx, { queueId: head.id, urgency: 0 })
-  if (deadLetterHead !== null) await prepareForDeadLetters(tx, deadLetterHead, head)
+  // So that moving a dead letter there changes no head.
+  if (deadLetterHead?.holdsDeadLetters === false) {
+    await tx.run(`UPDATE ${tx.tables.queues} SET has_letters = 1 WHERE id = ?`, [deadLetterHead.id])
+  }
+  if (deadLetterHead !== null) await lowerShortest(tx, deadLetterHead, head.shortestVisibilitySeconds)
   return lockedQueue(tx, head)
 }
 
@@ -177,13 +181,6 @@ async function deadLetterHeadOf(tx: Tx, queue: string, name: string): Promise<Qu
     if (next?.queue === queue) throw cycle()
   }
   return first
-}
-
-/** Prepares `deadLetterHead` for dead letters of `source`, so that moving one there changes no head. */
-async function prepareForDeadLetters(tx: Tx, deadLetterHead: QueueHead, source: QueueHead): Promise<void> {
-  if (!deadLetterHead.holdsDeadLetters)
-    await tx.run(`UPDATE ${tx.tables.queues} SET has_letters = 1 WHERE id = ?`, [deadLetterHead.id])
-  await lowerShortest(tx, deadLetterHead, source.shortestVisibilitySeconds)
 }
 
 /** Drops the queue at once, and then its messages; a sweeper continues where this is cut off. False for no queue. */

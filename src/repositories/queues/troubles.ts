@@ -18,10 +18,14 @@ const BLOCKED_MS = 300_000
 
 export type FoundTrouble = Pick<Trouble, 'kind' | 'name' | 'count'> & { sinceMs: number } & Partial<Trouble>
 
-interface QueueRow {
-  id: bigint
-  queue: string
-  paused: boolean
+const QUEUE_ROW = shaped({
+  id: column.big.of('id'),
+  queue: column.text.of('queue'),
+  paused: column.flag.of('paused'),
+  lettersId: column.big.orNull('dead_letter_queue_id'),
+})
+
+interface QueueRow extends ReturnType<typeof QUEUE_ROW.of> {
   isDeadLetterQueue: boolean
 }
 
@@ -64,22 +68,11 @@ export function oldestIn(states: readonly StateRow[]): number | null {
   return waiting.reduce<number | null>((oldest, { sentAtMs }) => Math.min(oldest ?? sentAtMs, sentAtMs), null)
 }
 
-async function readQueues({ engine, tables, rows }: Reader): Promise<Map<bigint, QueueRow>> {
-  const found = await rows(
-    `SELECT ${engine.bigint('id')} AS id, queue, paused, ${engine.bigint('dead_letter_queue_id')} AS letters_id FROM ${tables.queues}`,
-  )
-  const letterIds = new Set(found.map(({ letters_id: id }) => id && String(id)))
-  return new Map(
-    found.map(({ id, queue, paused }) => [
-      BigInt(id as string),
-      {
-        id: BigInt(id as string),
-        queue: queue as string,
-        paused: Number(paused) === 1,
-        isDeadLetterQueue: letterIds.has(String(id)),
-      },
-    ]),
-  )
+async function readQueues(reader: Reader): Promise<Map<bigint, QueueRow>> {
+  const rows = await reader.rows(`SELECT ${QUEUE_ROW.columns(reader)} FROM ${reader.tables.queues}`)
+  const found = rows.map(QUEUE_ROW.of)
+  const letterIds = new Set(found.map(({ lettersId }) => lettersId))
+  return new Map(found.map((one) => [one.id, { ...one, isDeadLetterQueue: letterIds.has(one.id) }]))
 }
 
 /** The messages and troubles of all queues, from one look. A queue without messages has no states. */

@@ -10,7 +10,6 @@
 import type { Parameter, Session, StatementAnswer, Tx } from '../../../database/engine'
 import type { PollFacts } from '../../reminders'
 import type { QueueHead, Rate } from '../heads'
-import type { QueueMemory } from '../memory'
 import { NamedRows } from '../named-rows'
 
 /** The receives of a greater rate are logged together, at the end of their part of the span. */
@@ -97,12 +96,6 @@ export class Turns {
 export interface Turn {
   atMs: number
   inMs: number
-}
-
-/** Has the queue looked at when the first one comes. */
-export function remindOfTurns(tx: Tx, { id }: QueueHead, turns: readonly Turn[], memory: QueueMemory): Promise<void> {
-  const inMs = turns.reduce((least, turn) => Math.min(least, turn.inMs), Number.POSITIVE_INFINITY)
-  return memory.reminders.remind(tx, id, inMs)
 }
 
 export interface NamedTurns {

@@ -5,7 +5,7 @@ import type { PollFacts, PollQuestion } from '../../reminders'
 import { GROUP_PHASE, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { dueSql, TIMED, timedSql } from '../reminded'
-import { MAX_IDS, STATE } from '../rows'
+import { countOf, MAX_IDS, STATE } from '../rows'
 
 /** Costs one lookup in the index. */
 function readySql({ engine, tables }: PollFacts, queueId: string): string {
@@ -83,12 +83,8 @@ export async function queueWork(reader: Reader, ids: readonly bigint[] | null): 
   for (const chunk of ids === null ? [null] : chunksOf(ids, MAX_IDS)) {
     const where = chunk === null ? '' : ` WHERE id IN (${placeholders(chunk.length)})`
     for (const row of await reader.rows(`SELECT ${columns.join(', ')} FROM ${tables.queues}${where}`, chunk ?? [])) {
-      const firsts = TIMED.map((state) => row[`first_${state}`]).filter((first) => first !== null)
-      const dueInMs =
-        firsts.length === 0
-          ? null
-          : firsts.reduce((least: number, first) => Math.min(least, Number(first)), Number.POSITIVE_INFINITY) -
-            Number(row.now_ms)
+      const firsts = TIMED.flatMap((state) => countOf(row[`first_${state}`]) ?? [])
+      const dueInMs = firsts.length === 0 ? null : firsts.reduce((a, b) => Math.min(a, b)) - Number(row.now_ms)
       const isLimitChanged = Number(row.group_phase) !== GROUP_PHASE.settled
       work.set(BigInt(row.id as string), { isDue: dueInMs !== null && dueInMs <= 0, isLimitChanged, dueInMs })
     }

@@ -6,7 +6,7 @@ import type { Parameter, Statement, StatementAnswer, Tx } from '../../../databas
 import { chunksOf, groupedBy, rowsAmong, writeAmong } from '../../chunks'
 import { column, shaped } from '../../row-shape'
 import { assignStarts } from '../groups/flows'
-import { remindOfTurns, type Turn } from '../groups/turns'
+import type { Turn } from '../groups/turns'
 import { CYCLED, givenPlace, heldHead, holdHeadsSql, isLimited, type QueueHead, type ReadHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { BEHIND, blockedPlace, MAX_IDS, STATE } from '../rows'
@@ -166,8 +166,13 @@ export async function makeLater(
       alike,
     )
   }
-  const turns = rows.map(({ id }) => later.get(id) as Turn)
-  if (turns.length > 0) await remindOfTurns(tx, head, turns, memory)
+  const waits = rows.map(({ id }) => later.get(id)?.inMs as number)
+  if (waits.length > 0)
+    await memory.reminders.remind(
+      tx,
+      head.id,
+      waits.reduce((a, b) => Math.min(a, b)),
+    )
 }
 
 /** Blocks messages of groups in the queue `head`: they are handed out once their groups have places for them. */
