@@ -93,7 +93,7 @@ const WAITING = shaped({
   sinceMs: column.number.of('w.since_ms'),
 })
 
-/** The feeds with entries of their own that have no number. Asks the index for each feed, and then reads only these entries. */
+/** The feeds whose own entries include some without a number. Asks the index for each feed, and then reads only these entries. */
 export async function waitingFeeds(reader: Reader) {
   const { engine, now, tables, rows } = reader
   const ofFeed = `FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0`

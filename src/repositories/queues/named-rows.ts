@@ -77,8 +77,9 @@ export class NamedRows<One> {
       const over: One[] = []
       for (const one of chunk) {
         const values = valuesOf(one)
+        const row = [...this.nameOf(one), ...(values ?? [])]
         if (values === null) over.push(one)
-        else rows.push([...this.nameOf(one), ...values])
+        else rows.push(row)
       }
       const { sql, parameters } = this.#upsert(tx, Object.keys(this.none), rows)
       if (rows.length > 0) await tx.later(sql, parameters)
