@@ -8,7 +8,7 @@
 import { compareNames, type Insert, type Parameter, type Tx } from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
 import type { IfVersion, WrittenEntry } from '../../shared/feed-types'
-import { chunksBySize, chunksOf, MAX_KEYS, rowsAmong, writeAmong } from '../chunks'
+import { chunksBySize, chunksOf, MAX_KEYS, rowsAmong } from '../chunks'
 import { holdFeed, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
 import { readEntry } from './rows'
@@ -116,7 +116,12 @@ export const waitingSince = (since: string) =>
 
 type VersionCondition = { key: string } & IfVersion
 
-/** Holds the entries that have a condition. Throws `version_changed`, which names all those that have another version. */
+/**
+ * Holds the entries that have a condition: their rows are locked, and their versions compared. One that must not exist gets a row
+ * of version 0 before, which no other transaction ever sees, and which goes with the refusal: a row that is there can be locked,
+ * and one that is not there could be inserted by two. Two such puts of several entries may deadlock, and one of them runs again.
+ * Throws `version_changed`, which names all those that have another version.
+ */
 export async function holdVersions(
   tx: Tx,
   feedId: bigint,
@@ -135,9 +140,6 @@ export async function holdVersions(
   })
   const [first] = differ
   if (first === undefined) return
-  // The caller's transaction may continue after the refusal.
-  const remove = `DELETE FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND version = 0 AND entry_key IN`
-  await writeAmong(tx, absent, MAX_KEYS, (some) => `${remove} ${some}`, [feedId])
   const more = differ.length > 1 ? ` (and ${differ.length - 1} more)` : ''
   const faults = isList ? differ.map(({ pointer, detail }) => ({ pointer, detail })) : []
   throw changed(first.key, first.detail + more, faults)

@@ -1,4 +1,4 @@
-/** The columns that the options of a poll name: which tell its rows apart, and what `where` compares. */
+/** The columns that the options of a poll name: which tell its rows apart, what `where` compares, and the values of a status. */
 import { type Engine, type Parameter, placeholders, type Statement } from '../../database/engine'
 import type { Table } from '../../database/user-tables/table'
 import type { TableColumn } from '../../database/user-tables/table-parts'

@@ -83,12 +83,9 @@ export class NamedRows<One> {
       }
       const { sql, parameters } = this.#upsert(tx, Object.keys(this.none), rows)
       if (rows.length > 0) await tx.later(sql, parameters)
-      await this.remove(tx, over)
+      const removed = this.#where(over)
+      const remove = `DELETE FROM ${tx.tables[this.table]} WHERE ${removed.sql}`
+      if (over.length > 0) await tx.later(remove, removed.parameters)
     }
-  }
-
-  async remove(tx: Tx, some: readonly One[], more = ''): Promise<void> {
-    const { sql, parameters } = this.#where(some)
-    if (some.length > 0) await tx.later(`DELETE FROM ${tx.tables[this.table]} WHERE ${sql}${more}`, parameters)
   }
 }

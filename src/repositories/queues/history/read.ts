@@ -1,4 +1,7 @@
-/** Reads the history of one queue, and which queues grow. Nothing is locked. */
+/**
+ * The history of queues: its rings, with their steps, lengths and slots; reading that of one queue, and which queues grow. Nothing
+ * is locked.
+ */
 import type { Reader, Row, Session } from '../../../database/engine'
 import { QUEUE_HISTORY } from '../../../fields/answers-queues'
 import type { HistoryPeriod, HistoryPoint, QueueHistory } from '../../../shared/queue-types'
@@ -149,6 +152,7 @@ export interface Traffic {
   failed: number
 }
 
+/** The work of this process on each queue since it last wrote the history: plain numbers, of committed work. */
 export class QueueTraffic {
   /** The end of the last coarse step that this process has seen written, in milliseconds. */
   roundedMs = 0

@@ -209,7 +209,7 @@ export function namesOf(head: QueueHead, rows: readonly LockedRow[]): KeyName[] 
 const PAGE = 200
 const { ready, inFlight, delayed, blocked } = STATE
 
-/** Finds them by the claims index. `which`: SQL of the queues, by their ids. */
+/** Messages that wait behind one that is gone: a process of a schema without keys has acknowledged it. Found by the claims index. `which`: SQL of the queues, by their ids. */
 export function selectOverdueSql({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, which: string): string {
   const { queues, queueMessages: messages, queueKeys: keys } = tables
   const ahead =
