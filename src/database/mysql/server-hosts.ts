@@ -12,19 +12,27 @@ export interface ServerHost {
   port: number
 }
 
-/** The parts of mysql2's connection and pool that are used. */
-export interface HostedConnection {
+/** The parts of mysql2's connection and pool that are used. `_command` is what runs, with the number of answers so far. */
+export interface ServerConnection {
   config: ServerHost
   /** By its greeting. */
   _isMariaDB: boolean
-  stream: { destroy(error?: Error): void }
+  _command?: { _resultIndex?: number } | null
+  threadId?: number | null
+  stream: {
+    bytesRead: number
+    destroyed: boolean
+    destroy(error?: Error): void
+    once(event: 'close', listener: () => void): void
+  }
   query(sql: string, done: (error: unknown, answer?: unknown) => void): void
+  on(event: 'error', listener: () => void): void
   destroy(): void
 }
 
-interface HostedPool {
-  _freeConnections: { length: number; get(index: number): HostedConnection }
-  on(event: 'release', listener: (connection: HostedConnection) => void): void
+export interface ServerPool extends Pick<ServerConnection, 'query'> {
+  _freeConnections: { length: number; get(index: number): ServerConnection }
+  on(event: 'release' | 'connection', listener: (connection: ServerConnection) => void): void
 }
 
 /** The first byte of a packet that refuses a new connection, such as for `max_connections`. */
@@ -49,10 +57,10 @@ export function connectTo({ config: { host, port } }: { config: ServerHost }, so
 }
 
 const owners = new WeakMap<object, ServerHosts>()
-const pools = new WeakMap<object, HostedPool>()
+const pools = new WeakMap<object, ServerPool>()
 
 export function ofPool(connection: object, pool: unknown): void {
-  pools.set(connection, pool as HostedPool)
+  pools.set(connection, pool as ServerPool)
 }
 
 /**
@@ -71,19 +79,19 @@ export function checkHost(connection: object): void {
   // `require` passes over a host that is not fit.
   owners
     .get(connection)
-    ?.require(connection as HostedConnection)
+    ?.require(connection as ServerConnection)
     .catch(() => {})
 }
 
-function closeIdle(pool: HostedPool | null | undefined): void {
+function closeIdle(pool: ServerPool | null | undefined): void {
   const free = pool?._freeConnections
-  const idle = Array.from({ length: free?.length ?? 0 }, (_, index) => free?.get(index) as HostedConnection)
+  const idle = Array.from({ length: free?.length ?? 0 }, (_, index) => free?.get(index) as ServerConnection)
   for (const connection of idle) close(connection)
 }
 
 export class ServerHosts {
   #at = 0
-  #pool: HostedPool | null = null
+  #pool: ServerPool | null = null
 
   constructor(readonly all: readonly ServerHost[]) {}
 
@@ -113,14 +121,14 @@ export class ServerHosts {
   }
 
   follow(pool: unknown): void {
-    this.#pool = pool as HostedPool
+    this.#pool = pool as ServerPool
     this.#pool.on('release', (connection) => {
       if (!isOf(this.current, connection)) close(connection)
     })
   }
 
   /** Rejects if the host of a new connection does not take writes; the next connection goes to the next host. */
-  async require(connection: HostedConnection): Promise<void> {
+  async require(connection: ServerConnection): Promise<void> {
     owners.set(connection, this)
     // Both are sent before anything that a caller does with the connection.
     // Where the account may not read the members, one is judged by `super_read_only` alone.
@@ -140,17 +148,17 @@ export class ServerHosts {
   }
 }
 
-function isOf({ host, port }: ServerHost, { config }: HostedConnection): boolean {
+function isOf({ host, port }: ServerHost, { config }: ServerConnection): boolean {
   return config.host === host && config.port === port
 }
 
 /** A host that is gone would never see the end of the connection. */
-function close(connection: HostedConnection): void {
+function close(connection: ServerConnection): void {
   connection.destroy()
   connection.stream.destroy()
 }
 
-function answered(connection: HostedConnection, sql: string): Promise<unknown[]> {
+function answered(connection: ServerConnection, sql: string): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
     connection.query(sql, (error, answer) => (error ? reject(error) : resolve(answer as unknown[])))
   })
