@@ -13,7 +13,6 @@ export interface Connection {
   readonly gathers: boolean
   rows(sql: string, values: StatementValues | null): Promise<Row[]>
   execute(sql: string, values: StatementValues | null): Promise<StatementAnswer>
-  run(sql: string, values: StatementValues | null): Promise<number>
   /** Runs a statement at once, or where the connection gathers them with the next one. */
   later(sql: string, values: StatementValues | null): LaterAnswer | Promise<LaterAnswer>
 }

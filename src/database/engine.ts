@@ -194,7 +194,7 @@ export interface Tx extends Statements {
    * next statement or the commit, which then reports its error: not for a statement whose error the caller handles.
    */
   later(sql: string, parameters?: StatementValues): Promise<void>
-  /** Runs the listener once this transaction has committed, and never after a rollback (`after-commit.ts`). */
+  /** Runs the listener once this transaction has committed, and never after a rollback (`transaction-guard.ts`). */
   afterCommit(listener: () => void): void
   /** The same transaction, for a part of it: statements are refused once the part has ended. */
   part(isOpen: () => boolean): Tx

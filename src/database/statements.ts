@@ -9,11 +9,11 @@
  */
 import type { EntityManager } from 'typeorm'
 import { RecentnError } from '../shared/errors'
-import type { AfterCommit } from './after-commit'
 import type { Connection, HeldConnection, LaterAnswer } from './connection'
 import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, StatementValues, Tx } from './engine'
 import { failedEarlier } from './pool/cut-off'
 import type { Tables } from './tables'
+import type { AfterCommit } from './transaction-guard'
 
 export interface Setting {
   engine: Engine
@@ -84,8 +84,8 @@ class ConnectionStatements implements Statements {
     return this.#ended() ?? this.#connection.execute(...this.engine.bound(sql, parameters))
   }
 
-  run(sql: string, parameters: StatementValues = []): Promise<number> {
-    return this.#ended() ?? this.#connection.run(...this.engine.bound(sql, parameters))
+  async run(sql: string, parameters?: StatementValues): Promise<number> {
+    return (await this.execute(sql, parameters)).affected
   }
 
   later(sql: string, parameters: StatementValues = []): Promise<void> {
@@ -175,7 +175,7 @@ function asTransactions(statements: Statements, connection: HeldConnection): Sta
     try {
       return (await statements.together([BEGIN, ...list, COMMIT])).slice(1, -1)
     } catch (error) {
-      await connection.run('ROLLBACK', null).catch(() => connection.drop())
+      await connection.execute('ROLLBACK', null).catch(() => connection.drop())
       throw error
     }
   }

@@ -1,12 +1,13 @@
 /**
- * The life of one of our transactions on its connection: which statements may still run in it, and how it ends.
+ * The life of one of our transactions on its connection: which statements may still run in it, how it ends, and what this process
+ * does after its commit.
  *
  * Invariant: no statement runs on the connection between the end of the transaction and its release. None runs after a
  * deadlock or on a full disk either: the database may have rolled everything back, and each statement would commit by
  * itself. A connection whose transaction could not be ended is closed, not returned to the pool.
  */
 import { RecentnError } from '../shared/errors'
-import type { AfterCommit } from './after-commit'
+import { outside } from '../shared/platform'
 import type { Done, Following, HeldConnection } from './connection'
 import { driverError, type Engine } from './engine'
 import { checkHost, doubtHost, UnfitHost } from './mysql/server-hosts'
@@ -114,4 +115,52 @@ export function dropLost(connection: HeldConnection, engine: Engine, error: unkn
   const isSilent = code === 'ETIMEDOUT'
   const isOfHost = errno > 0 || isSilent || error instanceof UnfitHost
   if (driver && isOfHost) doubtHost(driver, isSilent)
+}
+
+type CommitListener = () => void
+
+const SAVEPOINT = /^\s*(SAVEPOINT|ROLLBACK(?:\s+WORK)?\s+TO(?:\s+SAVEPOINT)?)\s+[`"]?(\w+)/i
+const COMMIT = /^\s*COMMIT\b/i
+const ROLLBACK = /^\s*ROLLBACK\b/i
+
+/**
+ * The listeners of one transaction: waking receivers and publishers, clearing caches. A listener runs once, after the database has
+ * committed; never after a rollback, nor when the transaction went back to a savepoint that is older than the listener.
+ */
+export class AfterCommit {
+  #listeners: CommitListener[] = []
+  readonly #savepoints = new Map<string, number>()
+
+  add(listener: CommitListener): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Notes a statement that has succeeded: a savepoint, or a return to one, drops what was added since. */
+  follow(sql: string): void {
+    const match = SAVEPOINT.exec(sql)
+    if (match === null) return
+    const [, verb, written] = match as unknown as [string, string, string]
+    const name = written.toLowerCase()
+    // A savepoint that is not known was made before the first listener was added.
+    if (/^ROLLBACK/i.test(verb)) this.#listeners.length = this.#savepoints.get(name) ?? 0
+    else this.#savepoints.set(name, this.#listeners.length)
+  }
+
+  /** The same; true if the statement has ended the transaction. After a commit the listeners have run. */
+  ended(sql: string): boolean {
+    this.follow(sql)
+    const isCommit = COMMIT.test(sql)
+    if (isCommit) this.run()
+    return isCommit || (ROLLBACK.test(sql) && !SAVEPOINT.test(sql))
+  }
+
+  run(): void {
+    if (this.#listeners.length === 0) return
+    const listeners = this.#listeners
+    this.#listeners = []
+    // Listeners begin work of the whole process.
+    outside(() => {
+      for (const listener of listeners) listener()
+    })
+  }
 }

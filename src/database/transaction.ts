@@ -11,9 +11,7 @@ import { RecentnError } from '../shared/errors'
 import { performance } from '../shared/platform'
 import { inScope } from '../shared/scopes'
 import { InFlight } from '../shared/settle-batch'
-import { AfterCommit } from './after-commit'
 import type { HeldConnection, Opened } from './connection'
-import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { type Joinable, requireOutside, transactionAround } from './inside'
 import { catchUp } from './mysql/cluster'
@@ -23,11 +21,11 @@ import { locationOf } from './opening/location'
 import { runAtOnce, sessionIn, type TransactionSession } from './operations'
 import { BoundedPool } from './pool/bounded-pool'
 import { CutOff, hasFailedEarlier, isRefusedCommit, type LostCommit, settledCommit } from './pool/cut-off'
-import { type RetryRules, Trail, tried } from './retries'
+import { DatabaseCounts, type RetryRules, Trail, tried } from './retries'
 import type { Gate } from './sqlite/gate'
 import { readerOn, type Setting, separateOn, txOn } from './statements'
 import type { Tables } from './tables'
-import { commit, Life, rollBack } from './transaction-guard'
+import { AfterCommit, commit, Life, rollBack } from './transaction-guard'
 import { settled } from './turns'
 
 export interface DatabaseOptions extends Setting {
@@ -147,7 +145,7 @@ export class Database implements Session {
     const trail = new Trail()
     return tried({ ...this.#retryRules, retryMs, trail }, () =>
       this.#connected(true, async (connection) => {
-        const isolate = () => connection.run('SET TRANSACTION ISOLATION LEVEL READ COMMITTED', null)
+        const isolate = () => connection.execute('SET TRANSACTION ISOLATION LEVEL READ COMMITTED', null)
         const before = this.#options.isForeign ? isolate : undefined
         if (trail.isLeft) await catchUp(connection, this.#options)
         const result = await work(trail.follow(separateOn(connection, this.#options), before))

@@ -1,13 +1,13 @@
-import { RecentnKey, RecentnSchema, RecentnWriter, Reminder } from './bookkeeping'
-import { AppendRow, SendRow } from './door-row'
-import { Feed, FeedConsumer, FeedDrop, FeedEntry, FeedTombstone, Sequence } from './feed'
-import { Poll, PollClaim } from './poll'
-import { QueueDrop, QueueHistorySlot, WorkQueue } from './queue'
-import { QueueArchive, QueueMessage } from './queue-message'
-import { QueueCursor, QueueDedup, QueueFlow, QueueKey, QueueMessageGroup, QueueTurns } from './queue-places'
-import { QueueSchedule } from './queue-schedule'
-import { RecentGroup, RecentItem } from './recent-group'
-import { RecentPolicy, RecentPolicyEpoch, RecentPolicyRollout } from './recent-policy'
+import * as bookkeeping from './bookkeeping'
+import * as doorRow from './door-row'
+import * as feed from './feed'
+import * as poll from './poll'
+import * as queue from './queue'
+import * as queueMessage from './queue-message'
+import * as queuePlaces from './queue-places'
+import * as queueSchedule from './queue-schedule'
+import * as recentGroup from './recent-group'
+import * as recentPolicy from './recent-policy'
 
 export * from './bookkeeping'
 export * from './door-row'
@@ -21,36 +21,15 @@ export * from './recent-group'
 export * from './recent-policy'
 
 /** For the `entities` of a DataSource. */
-export const entities = [
-  RecentnKey,
-  WorkQueue,
-  QueueArchive,
-  QueueCursor,
-  QueueDedup,
-  QueueDrop,
-  QueueFlow,
-  QueueHistorySlot,
-  QueueKey,
-  QueueMessage,
-  QueueMessageGroup,
-  QueueSchedule,
-  QueueTurns,
-  RecentGroup,
-  RecentItem,
-  RecentPolicy,
-  RecentPolicyEpoch,
-  RecentPolicyRollout,
-  RecentnSchema,
-  RecentnWriter,
-  Reminder,
-  SendRow,
-  AppendRow,
-  Feed,
-  FeedConsumer,
-  FeedDrop,
-  FeedEntry,
-  FeedTombstone,
-  Sequence,
-  Poll,
-  PollClaim,
-]
+export const entities = Object.values({
+  ...bookkeeping,
+  ...doorRow,
+  ...feed,
+  ...poll,
+  ...queue,
+  ...queueMessage,
+  ...queuePlaces,
+  ...queueSchedule,
+  ...recentGroup,
+  ...recentPolicy,
+})

@@ -17,7 +17,7 @@ abstract class MessageColumns {
   @Column({ ...NAME, name: 'message_group', nullable: true }) messageGroup!: string | null
   @Column({ ...NAME, name: 'message_key', nullable: true }) messageKey!: string | null
   @Column({ name: 'last_error', type: 'varchar', length: 1000, nullable: true }) lastError!: string | null
-  /** A line for each of the last failures, the newest first (`failures.ts`); null if there was none. */
+  /** A line for each of the last failures, the newest first (`receipts.ts`); null if there was none. */
   @Column({ type: 'blob', nullable: true }) failures!: Buffer | null
   /** JSON text, as it was sent. */
   @Column(TEXT) body!: string

@@ -10,6 +10,9 @@ const FRESH_MS = 4000
 const SHARE = 20
 
 export class CachedCount<T> {
+  /** `share` 0: it is kept no longer if it takes longer. */
+  constructor(private readonly share = SHARE) {}
+
   #until = Number.NEGATIVE_INFINITY
   #answer: Promise<T> | null = null
 
@@ -22,12 +25,32 @@ export class CachedCount<T> {
     this.#until = Number.POSITIVE_INFINITY
     answer.then(
       () => {
-        this.#until = since + Math.max(FRESH_MS, (performance.now() - since) * SHARE)
+        this.#until = since + Math.max(FRESH_MS, (performance.now() - since) * this.share)
       },
       () => {
         this.#answer = null
       },
     )
     return answer
+  }
+}
+
+const MAX_IDS = 10_000
+
+/** An answer for each id. */
+export class CachedCounts<T> {
+  readonly #counts = new Map<bigint, CachedCount<T>>()
+
+  constructor(private readonly share?: number) {}
+
+  get(id: bigint, find: () => Promise<T>): Promise<T> {
+    const known = this.#counts.get(id) ?? new CachedCount<T>(this.share)
+    if (this.#counts.size >= MAX_IDS) this.#counts.clear()
+    this.#counts.set(id, known)
+    return known.get(find)
+  }
+
+  delete(id: bigint): void {
+    this.#counts.delete(id)
   }
 }

@@ -1,4 +1,5 @@
 /** Lists in parts: what one statement or one transaction takes, and what belongs together. */
+import { type Parameter, placeholders, type Reader, type Row, type Tx } from '../database/engine'
 
 /** Keys or names of one list in a statement: a longer one may turn into a scan. */
 export const MAX_KEYS = 250
@@ -8,6 +9,41 @@ export function chunksOf<T>(list: readonly T[], size: number): T[][] {
   const chunks: T[][] = []
   for (let start = 0; start < list.length; start += size) chunks.push(list.slice(start, start + size))
   return chunks
+}
+
+/** A statement with a list of some of the values, such as `(?, ?)`, and what comes before and behind these as a parameter. */
+type Among = (some: string) => string
+interface ValuesAround {
+  before?: readonly Parameter[]
+  after?: readonly Parameter[]
+}
+
+/** The rows of a SELECT for each part of a list of values. */
+export async function rowsAmong(
+  reader: Reader,
+  list: readonly Parameter[],
+  size: number,
+  sql: Among,
+  { before = [], after = [] }: ValuesAround = {},
+): Promise<Row[]> {
+  const found: Row[] = []
+  for (const chunk of chunksOf(list, size)) {
+    const rows = await reader.rows(sql(`(${placeholders(chunk.length)})`), [...before, ...chunk, ...after])
+    for (const row of rows) found.push(row)
+  }
+  return found
+}
+
+/** The same for a write. */
+export async function writeAmong(
+  tx: Tx,
+  list: readonly Parameter[],
+  size: number,
+  sql: Among,
+  before: readonly Parameter[] = [],
+): Promise<void> {
+  for (const chunk of chunksOf(list, size))
+    await tx.later(sql(`(${placeholders(chunk.length)})`), [...before, ...chunk])
 }
 
 /** Parts of at most `maxLength` elements whose sizes add up to at most `maxSum`; a larger element is a part by itself. */

@@ -7,10 +7,9 @@
  * ended. One that was slower after all is `late`, and looked at by this process. Subjects without a reminder (a process of an
  * older version, or one that ended while it was late) are found by going round all queues and feeds, a few at each look.
  */
-import { placeholders, type Reader, type Statement, type Tx } from '../database/engine'
+import type { Parameter, Reader, Statement, Tx } from '../database/engine'
 import { performance } from '../shared/platform'
-import { chunksOf } from './chunks'
-import { isYes, type PollAnswer, type PollFacts, type PollQuestion } from './poll-query'
+import { chunksOf, MAX_KEYS, writeAmong } from './chunks'
 
 /** The purpose of a reminder, as the column `kind` has it. */
 export const REMINDED = { queue: 1, feed: 2 } as const
@@ -21,7 +20,6 @@ const RELIED_MS = 2000
 /** Reminders of one round. */
 const BATCH = 100
 const MAX_KNOWN = 10_000
-const MAX_IDS = 250
 
 /** Where it is looked for what has no reminder: the table of the subjects, and SQL whether one (`subject.id`) has work to do. */
 export interface Subjects {
@@ -156,13 +154,9 @@ export class Reminders {
   }
 
   /** They have been done. */
-  async done(tx: Tx, reminders: readonly bigint[]): Promise<void> {
-    for (const chunk of chunksOf(
-      [...reminders].sort((a, b) => (a < b ? -1 : 1)),
-      MAX_IDS,
-    )) {
-      await tx.later(`DELETE FROM ${tx.tables.reminders} WHERE id IN (${placeholders(chunk.length)})`, chunk)
-    }
+  done(tx: Tx, reminders: readonly bigint[]): Promise<void> {
+    const sorted = [...reminders].sort((a, b) => (a < b ? -1 : 1))
+    return writeAmong(tx, sorted, MAX_KEYS, (some) => `DELETE FROM ${tx.tables.reminders} WHERE id IN ${some}`)
   }
 }
 
@@ -179,3 +173,49 @@ function reminderSql({ tables, now }: PollFacts, kind: ReminderKind, id: bigint,
 
 const dueSql = ({ engine, tables, now }: PollFacts, kind: number) =>
   `FROM ${tables.reminders}${engine.useIndex(tables.index.remindersDue)} WHERE kind = ${kind} AND due_at_ms <= ${now}`
+
+export type PollFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
+
+export interface PollQuestion {
+  /** SQL of one value. */
+  sql: (words: PollFacts) => string
+  parameters: readonly Parameter[]
+}
+
+/** Null where the statement has no row for it. */
+export type PollAnswer = string | number | null
+
+const MAX_QUESTIONS = 100
+
+/** In the order of the questions. */
+export async function answersTo(reader: Reader, questions: readonly PollQuestion[]): Promise<PollAnswer[]> {
+  const answers: PollAnswer[] = []
+  for (const chunk of chunksOf(questions, MAX_QUESTIONS)) {
+    const columns = chunk.map(({ sql }, index) => `(${sql(reader)}) AS q${index}`)
+    const [row] = await reader.rows(
+      `SELECT ${columns.join(', ')}`,
+      chunk.flatMap(({ parameters }) => parameters),
+    )
+    for (const index of chunk.keys()) answers.push((row?.[`q${index}`] ?? null) as PollAnswer)
+  }
+  return answers
+}
+
+/** A question whether one of these subqueries has a row. */
+export function whether(subqueries: (words: PollFacts) => readonly string[]): PollQuestion {
+  const any = (words: PollFacts) =>
+    subqueries(words)
+      .map((sql) => `EXISTS (${sql})`)
+      .join(' OR ')
+  return { sql: (words) => `SELECT CASE WHEN ${any(words)} THEN 1 ELSE 0 END`, parameters: [] }
+}
+
+/** The question of a sweeper's look, and the meaning of its answer. */
+export interface DueQuestion {
+  readonly question: PollQuestion
+  isDue(answer: PollAnswer): boolean
+}
+
+export const asked = (question: PollQuestion): DueQuestion => ({ question, isDue: isYes })
+
+export const isYes = (answer: PollAnswer | undefined): boolean => Number(answer) === 1

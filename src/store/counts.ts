@@ -1,8 +1,8 @@
 /** A store's report for monitoring: counts of what it did, and totals of what is in the database. */
 
-import type { DatabaseCounts } from '../database/database-counts'
 import type { Reader } from '../database/engine'
 import type { ConnectionUse } from '../database/pool/connection-use'
+import type { DatabaseCounts } from '../database/retries'
 import { type Counted, Sizes } from '../kit/histogram'
 import { type DoorTotals, doorTotals } from '../repositories/door/move'
 import { type FeedTotals, feedTotals } from '../repositories/feeds/status'

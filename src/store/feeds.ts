@@ -9,14 +9,19 @@ import { LongPoll } from '../kit/long-poll'
 import { SharedRunner } from '../kit/runner'
 import type { SharedPoll } from '../kit/shared-poll'
 import { checkFeed } from '../repositories/feeds/check'
-import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/follow-types'
-import { followedTable, followTrigger } from '../repositories/feeds/followed'
+import {
+  type FollowedRow,
+  type FollowOptions,
+  type FollowTarget,
+  followedTable,
+  followTrigger,
+} from '../repositories/feeds/followed'
 import { lastSyncId } from '../repositories/feeds/heads'
 import type { FeedMemory } from '../repositories/feeds/memory'
 import { PUTS } from '../repositories/feeds/put'
 import { FeedRepository, type FeedWaits } from '../repositories/feeds/repository'
 import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
-import { asked, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
+import { asked, type PollAnswer, type PollQuestion } from '../repositories/reminders'
 import { marks } from '../repositories/writers'
 import { feedHandle, filled } from '../shared/handles'
 import type { ConsumeHandler } from '../shared/handling-shapes'

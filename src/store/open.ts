@@ -7,8 +7,7 @@ import { ownPoolOf } from '../database/mysql/own-pool'
 import { SkipLockedCheck } from '../database/mysql/skip-locked'
 import { connect, dataSourceOptions, requireFile } from '../database/opening/connect'
 import { migrate } from '../database/schema/migrate'
-import { requireNames } from '../database/schema/schema'
-import { requireSchema, schemaVersion } from '../database/schema/schema-check'
+import { requireNames, requireSchema, schemaVersion } from '../database/schema/schema'
 import { Gate } from '../database/sqlite/gate'
 import { gatedSourceOf } from '../database/sqlite/gated-runner'
 import { tablesOf } from '../database/tables'
@@ -18,12 +17,11 @@ import { checkAttach, checkOpenOptions, openingFault } from './options'
 import { BoundStore } from './store'
 import type { Store } from './types'
 
-/** Of use to `recentn doctor`, too. */
-export { OF_A_PROXY, sharedSessions } from '../database/mysql/one-session'
 export { otherSettings } from '../database/mysql/session-settings'
-export { refusedServer, serverName, skipsLocked } from '../database/mysql/skip-locked'
+/** Of use to `recentn doctor`, too. */
+export { OF_A_PROXY, refusedServer, serverName, sharedSessions, skipsLocked } from '../database/mysql/skip-locked'
 export { backUp, fileOf, restore } from '../database/sqlite/file-copies'
-export { proceduresSql } from '../repositories/door/procedures'
+export { proceduresSql } from '../repositories/door/doors'
 
 /**
  * Opens a store on its own connections, creating or upgrading the tables (unless `migrate` is false). If several processes

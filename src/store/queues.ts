@@ -2,24 +2,25 @@
  * The queues of a store: the repository, with the mechanisms that let many callers share statements and commits and let
  * receives wait, and the workers. Inside a transaction there is a repository without them.
  */
+
 import type { Session } from '../database/engine'
 import type { Admission } from '../kit/admission'
 import { LongPoll } from '../kit/long-poll'
 import { SharedRunner } from '../kit/runner'
 import type { SharedPoll } from '../kit/shared-poll'
-import { isYes, type PollAnswer, type PollQuestion } from '../repositories/poll-query'
 import { checkedHandles } from '../repositories/queues/check'
 import { RECEIVES } from '../repositories/queues/claim/claim'
+import { QueueTraffic } from '../repositories/queues/history/read'
 import { recordHistory, recordRest } from '../repositories/queues/history/record'
-import { QueueTraffic } from '../repositories/queues/history/traffic'
 import type { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { SENDS } from '../repositories/queues/send/send'
 import { ACKS } from '../repositories/queues/settle/ack'
-import { giveBack as giveAllBack } from '../repositories/queues/settle/give-back'
 import { receivable } from '../repositories/queues/settle/looks'
 import * as settle from '../repositories/queues/settle/settle'
+import { giveBack as giveAllBack } from '../repositories/queues/settle/settle'
 import { sweepQueues } from '../repositories/queues/sweep'
+import { isYes, type PollAnswer, type PollQuestion } from '../repositories/reminders'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'

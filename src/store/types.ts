@@ -1,7 +1,7 @@
 /** The shapes of a store and of its transactions. */
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
 import type { QueryTransaction } from '../database/attached/query-transaction'
-import type { Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/follow-types'
+import type { Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/followed'
 import type { Sequences } from '../repositories/sequences'
 import type { Feeds } from '../shared/feed-types'
 import type { Groups, GroupWatch, Policies, WatchOptions } from '../shared/group-types'

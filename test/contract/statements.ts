@@ -19,7 +19,7 @@ export function watch({ dataSource }: Store, around: Around): void {
 }
 
 function watchConnection(connection: HeldConnection, around: Around): void {
-  const { rows, execute, run, later, begin, commit, rollBack } = connection
+  const { rows, execute, later, begin, commit, rollBack } = connection
   // One method of a connection may be written with another: a statement is one all the same.
   let isInside = false
   const alone = <Answer>(call: () => Answer): Answer => {
@@ -41,7 +41,6 @@ function watchConnection(connection: HeldConnection, around: Around): void {
   Object.assign(connection, {
     rows: watched(rows),
     execute: watched(execute),
-    run: watched(run),
     later: watched(later),
     begin: (how: object) => around('START TRANSACTION', async () => begin.call(connection, how)),
     commit: ending('COMMIT', commit),

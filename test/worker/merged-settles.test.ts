@@ -1,13 +1,13 @@
 import { RecentnError } from '../../src'
+import type { Session } from '../../src/database/engine'
 import { MergedCalls } from '../../src/kit/merged-calls'
-import { ACKS } from '../../src/repositories/queues/settle/ack'
+import { QueueMemory } from '../../src/repositories/queues/memory'
 import type { Receipt } from '../../src/repositories/queues/settle/receipts'
 import {
-  allReceipts,
   MAX_REMOVED,
   type SettledReceipts,
   type SettleRequest,
-  sharesOf,
+  settling,
 } from '../../src/repositories/queues/settle/settle'
 
 const request = (from: number, count: number): SettleRequest => ({
@@ -17,11 +17,15 @@ const request = (from: number, count: number): SettleRequest => ({
 
 /** Acks as a store merges them; `settle` is what its statements do. */
 function mergedAcks(settle: (all: readonly Receipt[]) => Promise<SettledReceipts>) {
+  const operation = settling<SettleRequest>(
+    ({ queue }) => queue,
+    (_session, _memory, { receipts }) => settle(receipts),
+  )
   const acks = new MergedCalls<SettleRequest, SettledReceipts>({
-    ...ACKS,
+    ...operation,
     atOnce: 1,
     maxPendingSize: 100_000,
-    run: async (requests) => sharesOf(requests, await settle(allReceipts(requests))),
+    run: (requests) => operation.run({} as Session, new QueueMemory(), requests),
   })
   return (from: number, count: number) =>
     new Promise<SettledReceipts>((resolve, reject) => acks.hand(request(from, count), { resolve, reject }))

@@ -10,7 +10,7 @@
  * in a stored procedure. Then no listener runs, and what they would have woken finds the news by polling.
  */
 import type { EntitySubscriberInterface, QueryRunner } from 'typeorm'
-import { AfterCommit } from '../after-commit'
+import { AfterCommit } from '../transaction-guard'
 import { settled } from '../turns'
 
 interface CallersTransaction {

@@ -7,13 +7,13 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../../shared/errors'
-import { AfterCommit } from '../after-commit'
 import type { Connection, LaterAnswer } from '../connection'
 import { driverError, type Parameter, type Row, RowParameters, type Session, type StatementAnswer } from '../engine'
 import { requireSettingsOn } from '../mysql/session-settings'
 import { sessionIn, sessionWithin } from '../operations'
 import { translated } from '../retries'
 import { type Setting, txOn } from '../statements'
+import { AfterCommit } from '../transaction-guard'
 
 /** A transaction that is open in another library: `recentn/adapters` has one for each of the usual ones. */
 export interface QueryTransaction {
@@ -82,12 +82,6 @@ class QueryConnection implements Connection {
     return (await this.execute(sql, values)).rows
   }
 
-  async run(sql: string, values: BoundValues): Promise<number> {
-    if (values instanceof RowParameters) return (await this.execute(sql, values)).affected
-    const answer = await this.#ask(sql, values ?? [])
-    return Array.isArray(answer) ? 0 : Number(answer.affectedRows)
-  }
-
   async later(sql: string, values: BoundValues): Promise<LaterAnswer> {
     const answer = await this.execute(sql, values)
     return () => answer
@@ -149,8 +143,8 @@ async function requireOpenOnServer(connection: QueryConnection): Promise<void> {
   }, 'of the transaction')
   if ((seen.get(connection.source) ?? id) !== id) throw wrong(SEVERAL)
   // Outside of a transaction the server forgets a savepoint at once, and another connection does not know it.
-  await connection.run('SAVEPOINT recentn_open', null)
-  await connection.run('RELEASE SAVEPOINT recentn_open', null).catch((error: unknown) => {
+  await connection.execute('SAVEPOINT recentn_open', null)
+  await connection.execute('RELEASE SAVEPOINT recentn_open', null).catch((error: unknown) => {
     throw driverError(error).errno === NO_SAVEPOINT ? notOpen(connection) : error
   })
   seen.set(connection.source, id)
@@ -160,12 +154,12 @@ const NO_SAVEPOINT = 1305
 
 /** SQLite says only by its error that a transaction is open. */
 async function requireOpenFile(connection: QueryConnection): Promise<void> {
-  const begun = await connection.run('BEGIN', null).catch((error: unknown) => {
+  const begun = await connection.execute('BEGIN', null).catch((error: unknown) => {
     if (!/within a transaction/.test(driverError(error).message ?? '')) throw error
     return null
   })
   if (begun !== null) {
-    await connection.run('ROLLBACK', null)
+    await connection.execute('ROLLBACK', null)
     throw notOpen(connection)
   }
   seen.set(connection.source, '')

@@ -8,7 +8,6 @@
  */
 import type { EntityManager, QueryResult, QueryRunner } from 'typeorm'
 import { clearTimeout, performance, setTimeout } from '../../shared/platform'
-import type { AfterCommit } from '../after-commit'
 import type {
   BeginOptions,
   Done,
@@ -20,6 +19,7 @@ import type {
 } from '../connection'
 import { type Parameter, type Row, RowParameters, type StatementAnswer, type StatementValues } from '../engine'
 import { endOf, OverLimit } from '../mysql/statement-limit'
+import type { AfterCommit } from '../transaction-guard'
 import { callersTransaction } from './callers-transaction'
 import { behind, givenTo, viewOf } from './driver-view'
 
@@ -169,10 +169,6 @@ export class RunnerConnection implements HeldConnection {
 
   async execute(sql: string, values: StatementValues | null): Promise<StatementAnswer> {
     return answerOf(await this.#ask<QueryResult | undefined>(sql, values, true))
-  }
-
-  async run(sql: string, values: StatementValues | null): Promise<number> {
-    return (await this.execute(sql, values)).affected
   }
 
   async later(sql: string, values: StatementValues | null): Promise<LaterAnswer> {

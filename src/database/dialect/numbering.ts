@@ -1,5 +1,5 @@
-/** The common SQL of the engines by which rows get consecutive numbers. */
-import type { Numbering, Statement } from '../engine'
+/** SQL that the engines have in common: rows get consecutive numbers, and are inserted or updated. */
+import type { Engine, Numbering, Statement } from '../engine'
 
 /** SELECT of the keys of the rows that are to be numbered, with their places, and the condition that joins them to the table. */
 export function chosenFree(
@@ -13,5 +13,13 @@ export function chosenFree(
     sql: `SELECT ${keys.join(', ')}, ROW_NUMBER() OVER (ORDER BY ${order.join(', ')}) AS recentn_number FROM (${picked}) picked`,
     on: keys.map((key) => `${table}.${key} = chosen.${key}`).join(' AND '),
     parameters: [...parameters],
+  }
+}
+
+export const upsertBy = (engine: Pick<Engine, 'insert' | 'onDuplicate' | 'proposed'>): Engine['upsert'] => {
+  return (table, key, columns, updated, rows) => {
+    const sets = updated.map((column) => `${column} = ${engine.proposed(column)}`).join(', ')
+    const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES`
+    return engine.insert((values) => `${into} ${values} ${engine.onDuplicate(key)} ${sets}`, rows)
   }
 }

@@ -8,9 +8,8 @@
 import type { HeldConnection } from '../connection'
 import type { Engine, Reader, Row } from '../engine'
 import type { Setting } from '../statements'
-import { type GroupMember, MEMBERS, outOfGroup } from './members'
 import { numberBy } from './mysql-engine'
-import { UnfitHost } from './server-hosts'
+import { type GroupMember, MEMBERS, outOfGroup, UnfitHost } from './server-hosts'
 import { limitUntil } from './statement-limit'
 
 /** Both are the server's own words for being a node: Galera's, and Group Replication's. */

@@ -5,10 +5,10 @@
  */
 import type { PoolConnection } from 'mysql2'
 import { type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm'
-import { AfterCommit } from '../after-commit'
 import { givenTo, viewOf } from '../attached/driver-view'
 import type { BeginOptions, Done, DriverConnection, Following, HeldConnection, LaterAnswer } from '../connection'
 import type { Row, StatementAnswer } from '../engine'
+import { AfterCommit } from '../transaction-guard'
 import { oneStatement } from './mysql-engine'
 import { BEGIN, Packets, type WaitingStatement } from './packets'
 import { lockSeconds } from './session-settings'
@@ -109,10 +109,6 @@ export class MysqlConnection implements HeldConnection {
 
   execute(sql: string): Promise<StatementAnswer> {
     return this.#ask(sql, answerOf)
-  }
-
-  run(sql: string): Promise<number> {
-    return this.#ask(sql, (answer) => answerOf(answer).affected)
   }
 
   later(sql: string): LaterAnswer | Promise<LaterAnswer> {

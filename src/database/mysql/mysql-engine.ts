@@ -1,8 +1,8 @@
 /** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
 import type { Connection } from 'mysql2'
 import { RecentnError } from '../../shared/errors'
-import { chosenFree } from '../dialect/numbering'
-import { countPlaceholders, holdsSeparator, MYSQL_SPELLING, nextPlaceholder } from '../dialect/placeholders'
+import { chosenFree, upsertBy } from '../dialect/numbering'
+import { countPlaceholders, filled, holdsSeparator, MYSQL_SPELLING } from '../dialect/placeholders'
 import { mysqlRows } from '../dialect/row-facts'
 import type { Engine, Parameter } from '../engine'
 import { isDiskFull, mysqlFailure, mysqlLeavesDoubt, mysqlRefusal } from './mysql-failures'
@@ -25,15 +25,8 @@ export function literal(value: Parameter): string {
 }
 
 function withValues(sql: string, parameters: readonly Parameter[]): string {
-  let whole = ''
-  let start = 0
   let used = 0
-  let at = nextPlaceholder(sql, 0, MYSQL_SPELLING)
-  for (; at >= 0; at = nextPlaceholder(sql, start, MYSQL_SPELLING)) {
-    whole += sql.slice(start, at) + literal(parameters[used++] as Parameter)
-    start = at + 1
-  }
-  return whole + sql.slice(start)
+  return filled(sql, MYSQL_SPELLING, () => literal(parameters[used++] as Parameter))
 }
 
 /** A loop, not map and join: a batch has thousands of values. */
@@ -64,6 +57,13 @@ export function numberBy(lock: string): Engine['numberFree'] {
   }
 }
 
+const writing: Pick<Engine, 'insert' | 'onDuplicate' | 'proposed'> = {
+  insert,
+  onDuplicate: () => 'ON DUPLICATE KEY UPDATE',
+  // VALUES() is deprecated in MySQL, but its successor (AS new) is a syntax error in MariaDB.
+  proposed: (column) => `VALUES(${column})`,
+}
+
 export const mysqlEngine: Engine = {
   family: 'mysql',
   oneConnection: false,
@@ -77,17 +77,8 @@ export const mysqlEngine: Engine = {
   // TypeORM reads BIGINTs as strings by default, but the options of a user's own DataSource may change that.
   bigint: (column) => `CAST(${column} AS CHAR)`,
   useIndex: (index) => ` FORCE INDEX (${index})`,
-  onDuplicate: () => 'ON DUPLICATE KEY UPDATE',
-  // VALUES() is deprecated in MySQL, but its successor (AS new) is a syntax error in MariaDB.
-  proposed: (column) => `VALUES(${column})`,
-  insert,
-  upsert: (table, _key, columns, updated, rows) => {
-    const sets = updated.map((column) => `${column} = VALUES(${column})`).join(', ')
-    return insert(
-      (list) => `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${list} ON DUPLICATE KEY UPDATE ${sets}`,
-      rows,
-    )
-  },
+  ...writing,
+  upsert: upsertBy(writing),
   list: (some) => ({ sql: some.map(literal).join(', '), parameters: [] }),
   values: (rows) => ({ sql: listOf(rows), parameters: [] }),
   randomHex: 'HEX(RANDOM_BYTES(16))',
@@ -148,7 +139,7 @@ const DEFINITION = /^\s*CREATE\b/i
 
 /** The user's statement with its values. Throws `invalid_input` for several: elsewhere the server refuses them, too. */
 export function oneStatement(connection: Connection, sql: string, parameters: unknown[]): string {
-  if (sql.includes(';') && !DEFINITION.test(sql) && holdsSeparator(sql, MYSQL_SPELLING, true)) {
+  if (sql.includes(';') && !DEFINITION.test(sql) && holdsSeparator(sql, MYSQL_SPELLING)) {
     throw new RecentnError('invalid_input', 'A query takes one SQL statement: run each with its own query')
   }
   if (parameters.length === 0) return sql

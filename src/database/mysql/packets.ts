@@ -150,6 +150,7 @@ export class Packets {
 
   #send(sql: string, done: Done): void {
     const isParted = this.#mustPart
+    const units = this.#units
     const before = this.#take()
     const one = waiting(sql)
     const last = () => this.#transmit([one], (error) => done(error, one.answer))
@@ -159,7 +160,7 @@ export class Packets {
       this.#transmit([...before, witness, one], (error) => done(error ?? outsideBy(witness.answer), one.answer))
     } else if (isParted) this.#sendFirst(before, then)
     else if (before.length === 0) last()
-    else if (Buffer.byteLength(sql) + lengthOf(before) > PACKET_UNITS) this.#transmit(before, then)
+    else if (Buffer.byteLength(sql) + units > PACKET_UNITS) this.#transmit(before, then)
     else {
       before.push(one)
       this.#transmit(before, (error) => done(error, one.answer))
@@ -213,10 +214,6 @@ export class Packets {
 
 function waiting(sql: string): WaitingStatement {
   return { sql, answer: undefined, isSent: false }
-}
-
-function lengthOf(statements: readonly WaitingStatement[]): number {
-  return statements.reduce((sum, { sql }) => sum + sql.length, 0)
 }
 
 /** A conflict if, by the witness's answer, the transaction had ended before its COMMIT: nothing of it is stored. */

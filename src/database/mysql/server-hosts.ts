@@ -6,26 +6,33 @@
  * and the others when they are released.
  */
 import { Socket } from 'node:net'
-import { type GroupMember, MEMBERS, outOfGroup } from './members'
 
 export interface ServerHost {
   host: string
   port: number
 }
 
-/** The parts of mysql2's connection and pool that are used. */
-export interface HostedConnection {
+/** The parts of mysql2's connection and pool that are used. `_command` is what runs, with the number of answers so far. */
+export interface ServerConnection {
   config: ServerHost
   /** By its greeting. */
   _isMariaDB: boolean
-  stream: { destroy(error?: Error): void }
+  _command?: { _resultIndex?: number } | null
+  threadId?: number | null
+  stream: {
+    bytesRead: number
+    destroyed: boolean
+    destroy(error?: Error): void
+    once(event: 'close', listener: () => void): void
+  }
   query(sql: string, done: (error: unknown, answer?: unknown) => void): void
+  on(event: 'error', listener: () => void): void
   destroy(): void
 }
 
-interface HostedPool {
-  _freeConnections: { length: number; get(index: number): HostedConnection }
-  on(event: 'release', listener: (connection: HostedConnection) => void): void
+export interface ServerPool extends Pick<ServerConnection, 'query'> {
+  _freeConnections: { length: number; get(index: number): ServerConnection }
+  on(event: 'release' | 'connection', listener: (connection: ServerConnection) => void): void
 }
 
 /** The first byte of a packet that refuses a new connection, such as for `max_connections`. */
@@ -50,10 +57,10 @@ export function connectTo({ config: { host, port } }: { config: ServerHost }, so
 }
 
 const owners = new WeakMap<object, ServerHosts>()
-const pools = new WeakMap<object, HostedPool>()
+const pools = new WeakMap<object, ServerPool>()
 
 export function ofPool(connection: object, pool: unknown): void {
-  pools.set(connection, pool as HostedPool)
+  pools.set(connection, pool as ServerPool)
 }
 
 /**
@@ -72,19 +79,19 @@ export function checkHost(connection: object): void {
   // `require` passes over a host that is not fit.
   owners
     .get(connection)
-    ?.require(connection as HostedConnection)
+    ?.require(connection as ServerConnection)
     .catch(() => {})
 }
 
-function closeIdle(pool: HostedPool | null | undefined): void {
+function closeIdle(pool: ServerPool | null | undefined): void {
   const free = pool?._freeConnections
-  const idle = Array.from({ length: free?.length ?? 0 }, (_, index) => free?.get(index) as HostedConnection)
+  const idle = Array.from({ length: free?.length ?? 0 }, (_, index) => free?.get(index) as ServerConnection)
   for (const connection of idle) close(connection)
 }
 
 export class ServerHosts {
   #at = 0
-  #pool: HostedPool | null = null
+  #pool: ServerPool | null = null
 
   constructor(readonly all: readonly ServerHost[]) {}
 
@@ -114,14 +121,14 @@ export class ServerHosts {
   }
 
   follow(pool: unknown): void {
-    this.#pool = pool as HostedPool
+    this.#pool = pool as ServerPool
     this.#pool.on('release', (connection) => {
       if (!isOf(this.current, connection)) close(connection)
     })
   }
 
   /** Rejects if the host of a new connection does not take writes; the next connection goes to the next host. */
-  async require(connection: HostedConnection): Promise<void> {
+  async require(connection: ServerConnection): Promise<void> {
     owners.set(connection, this)
     // Both are sent before anything that a caller does with the connection.
     // Where the account may not read the members, one is judged by `super_read_only` alone.
@@ -141,17 +148,17 @@ export class ServerHosts {
   }
 }
 
-function isOf({ host, port }: ServerHost, { config }: HostedConnection): boolean {
+function isOf({ host, port }: ServerHost, { config }: ServerConnection): boolean {
   return config.host === host && config.port === port
 }
 
 /** A host that is gone would never see the end of the connection. */
-function close(connection: HostedConnection): void {
+function close(connection: ServerConnection): void {
   connection.destroy()
   connection.stream.destroy()
 }
 
-function answered(connection: HostedConnection, sql: string): Promise<unknown[]> {
+function answered(connection: ServerConnection, sql: string): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
     connection.query(sql, (error, answer) => (error ? reject(error) : resolve(answer as unknown[])))
   })
@@ -174,4 +181,45 @@ function unfitBecause(settings: readonly NodeSetting[], members: readonly GroupM
   if (!isGalera) return null
   const state = values.get('wsrep_local_state_comment')
   return values.get('wsrep_ready') === 'ON' && state === 'Synced' ? null : `is not Synced, but ${state}`
+}
+
+/** Fails where the account may not read the table. A server that is in no group has no rows. */
+export const MEMBERS =
+  "SELECT MEMBER_ID = @@server_uuid AS isOwn, MEMBER_STATE AS state, MEMBER_ROLE AS role, CONCAT(MEMBER_HOST, ':', MEMBER_PORT) AS address " +
+  'FROM performance_schema.replication_group_members ORDER BY MEMBER_ID'
+
+export interface GroupMember {
+  /** 1 for the member that was asked. */
+  isOwn: unknown
+  state: string
+  role: string
+  address: string
+}
+
+const isOwn = (member: GroupMember): boolean => Number(member.isOwn) === 1
+
+/** Why the member that was asked can't take part in its group's decisions; null if it can, or if the server is in no group. */
+export function outOfGroup(members: readonly GroupMember[]): string | null {
+  const own = members.find(isOwn)
+  if (own && own.state !== 'ONLINE') return `is not a member that is ONLINE, but ${own.state}`
+  const gone = members.filter(({ state }) => state === 'UNREACHABLE').length
+  if (!own || gone * 2 < members.length) return null
+  return `has no majority of its group: ${gone} of ${members.length} members are UNREACHABLE`
+}
+
+/**
+ * Why migrations must not run on the member that was asked; null if they may. Members apply each other's CREATE TABLE, and
+ * leave the group if their own came first: with several primaries migrations run on the member with the smallest id alone.
+ * An UNREACHABLE member keeps its turn until the group has removed it: the others may still have to apply its statements.
+ */
+export function mustNotMigrate(members: readonly GroupMember[]): string | null {
+  const own = members.find(isOwn)
+  if (own?.state !== 'ONLINE') return null
+  const outside = outOfGroup(members)
+  if (outside !== null) return `Migrations run on a member with a majority only, and ${own.address} ${outside}`
+  // With a single primary the others take no writes anyway.
+  if (members.some(({ state, role }) => state === 'ONLINE' && role === 'SECONDARY')) return null
+  const first = members.find(({ state }) => state === 'ONLINE' || state === 'UNREACHABLE')
+  if (first === own) return null
+  return `Migrations of this group run on its member ${first?.address} only, because it has several primaries`
 }

@@ -11,6 +11,7 @@ import type { QueryRunner } from 'typeorm'
 import { clearInterval, performance, setInterval } from '../../shared/platform'
 import { behind } from '../attached/driver-view'
 import { driverError } from '../engine'
+import type { ServerConnection, ServerPool } from './server-hosts'
 
 export const DEFAULT_STATEMENT_TIMEOUT_SECONDS = 30
 
@@ -19,22 +20,6 @@ const LOOKS = 50
 
 /** How long the next answer of a packet may take before the server is asked whether it still works on it. */
 const BETWEEN_MS = 2000
-
-/** The parts of mysql2's connection and pool that are used. `_command` is what runs, with the number of answers so far. */
-export interface LimitedConnection {
-  _command?: { _resultIndex?: number } | null
-  threadId?: number | null
-  stream: {
-    bytesRead: number
-    destroyed: boolean
-    destroy(error?: Error): void
-    once(event: 'close', listener: () => void): void
-  }
-  destroy(): void
-}
-export interface LimitedPool {
-  query(sql: string, done: (error: unknown, rows?: { command: string }[]) => void): void
-}
 
 export class OverLimit extends Error {
   readonly code = 'ETIMEDOUT'
@@ -47,12 +32,12 @@ export function isOverLimit(error: unknown): boolean {
 
 class Received {
   readonly onSilence: (() => void)[] = []
-  readonly connections = new Set<LimitedConnection>()
+  readonly connections = new Set<ServerConnection>()
   #ofClosed = 0
 
-  constructor(readonly pool: LimitedPool) {}
+  constructor(readonly pool: ServerPool) {}
 
-  add(connection: LimitedConnection): void {
+  add(connection: ServerConnection): void {
     this.connections.add(connection)
     connection.stream.once('close', () => {
       this.connections.delete(connection)
@@ -81,7 +66,7 @@ export function whenSilent(pool: object, listener: () => void): void {
 }
 
 /** A connection without a statement would report the error to no caller. */
-function closeWith(connection: LimitedConnection, error: Error): void {
+function closeWith(connection: ServerConnection, error: Error): void {
   if (connection._command) {
     connection.stream.destroy(error)
     return
@@ -99,12 +84,12 @@ export function endOf(connection: object | undefined): number {
 }
 
 /** Closes the connection of the pool when a statement takes longer. Its timer keeps no process alive. */
-export function limitStatements(connection: LimitedConnection, pool: LimitedPool, seconds: number): void {
+export function limitStatements(connection: ServerConnection, pool: ServerPool, seconds: number): void {
   const ofPool = received.get(pool) ?? new Received(pool)
   received.set(pool, ofPool)
   ofPool.add(connection)
   const lookMs = (seconds * 1000) / LOOKS
-  let seen: LimitedConnection['_command'] = null
+  let seen: ServerConnection['_command'] = null
   /** The bytes that the pool had received when the statement was first seen. */
   let before = 0
   let looks = 0
@@ -141,12 +126,12 @@ export function limitStatements(connection: LimitedConnection, pool: LimitedPool
  * Closes the connection if its server has ended the packet without all answers: both servers do so (MariaDB 10.11 and 11.8,
  * MySQL 9.7) if KILL QUERY comes between two statements. A server that still works, or waits for a lock, is left alone.
  */
-function closeIfIdle(connection: LimitedConnection, pool: LimitedPool): void {
+function closeIfIdle(connection: ServerConnection, pool: ServerPool): void {
   const { _command: command, threadId, stream } = connection
   const { bytesRead } = stream
   pool.query(`SELECT COMMAND AS command FROM information_schema.PROCESSLIST WHERE ID = ${threadId}`, (_, rows) => {
     const isSame = connection._command === command && stream.bytesRead === bytesRead && !stream.destroyed
-    if (!isSame || rows?.[0]?.command !== 'Sleep') return
+    if (!isSame || (rows as { command: string }[] | undefined)?.[0]?.command !== 'Sleep') return
     const text = 'The server has ended a packet of several statements without all of its answers, as by KILL QUERY'
     process.emitWarning(`${text}: its connection is closed`, { code: 'RECENTN_UNANSWERED' })
     stream.destroy(new OverLimit(text))

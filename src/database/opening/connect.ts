@@ -1,4 +1,5 @@
 /** From a URL to an initialized DataSource whose connections are set as recentn needs them. */
+
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
@@ -8,19 +9,14 @@ import { behind } from '../attached/driver-view'
 import { seeTransactions } from '../inside'
 import { noteLockWait } from '../mysql/mysql-connection'
 import { mysqlFailure } from '../mysql/mysql-failures'
-import { requireOneSession } from '../mysql/one-session'
 import { OwnPool } from '../mysql/own-pool'
 import { notePacketLimit } from '../mysql/packets'
 import { PASSWORD_MS, type PasswordFunction, sendsTokens, streamWithPassword } from '../mysql/password'
-import { connectTo, type HostedConnection, ofPool, ServerHosts } from '../mysql/server-hosts'
+import { connectTo, ofPool, type ServerConnection, ServerHosts, type ServerPool } from '../mysql/server-hosts'
 import { NAMELESS_FILE, parseServerUrl, passwordFault, refusedUrl, sqliteFile } from '../mysql/server-url'
 import { OWN_ZONE, ownSettings } from '../mysql/session-settings'
-import {
-  DEFAULT_STATEMENT_TIMEOUT_SECONDS,
-  type LimitedConnection,
-  type LimitedPool,
-  limitStatements,
-} from '../mysql/statement-limit'
+import { requireOneSession } from '../mysql/skip-locked'
+import { DEFAULT_STATEMENT_TIMEOUT_SECONDS, limitStatements } from '../mysql/statement-limit'
 import { schemaOf } from '../schema/schema'
 import type { Gate } from '../sqlite/gate'
 import { GatedSource } from '../sqlite/gated-runner'
@@ -200,18 +196,14 @@ async function initialized(options: DataSourceOptions): Promise<DataSource> {
   }
 }
 
-type NewConnection = LimitedConnection & HostedConnection & { on(event: 'error', listener: () => void): void }
-
 /** Sets each pooled connection once, when it is made, in place of one more round trip in each transaction. */
 async function setSessions(
   source: DataSource,
   hosts: ServerHosts | undefined,
   statementSeconds: number,
 ): Promise<void> {
-  const { pool } = source.driver as unknown as {
-    pool: LimitedPool & { on(event: 'connection', listener: (connection: NewConnection) => void): void }
-  }
-  const set = (connection: NewConnection): Promise<unknown> => {
+  const { pool } = source.driver as unknown as { pool: ServerPool }
+  const set = (connection: ServerConnection): Promise<unknown> => {
     connection.on('error', () => {})
     ofPool(connection, pool)
     limitStatements(connection, pool, statementSeconds)
@@ -234,7 +226,7 @@ async function setSessions(
   // TypeORM's first connection, which checked that the server answers, was made before the listener was added.
   const runner = source.createQueryRunner()
   try {
-    await set(behind<NewConnection>(await runner.connect()))
+    await set(behind<ServerConnection>(await runner.connect()))
     await requireOneSession((sql) => runner.query(sql), OWN_ZONE)
   } finally {
     await runner.release()

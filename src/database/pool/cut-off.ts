@@ -4,9 +4,9 @@
  */
 import { RecentnError } from '../../shared/errors'
 import { performance, setTimeout } from '../../shared/platform'
-import type { AfterCommit } from '../after-commit'
 import type { Engine } from '../engine'
 import { USE_WITHIN } from '../inside'
+import type { AfterCommit } from '../transaction-guard'
 
 const earlier = new WeakSet<object>()
 

@@ -16,12 +16,12 @@ import { performance } from '../../shared/platform'
 import { RunnerConnection } from '../attached/runner-connection'
 import { driverError, type Engine, type Session } from '../engine'
 import { caughtUp, membersOf } from '../mysql/cluster'
-import { mustNotMigrate } from '../mysql/members'
+import { mustNotMigrate } from '../mysql/server-hosts'
 import { withoutLimit } from '../mysql/statement-limit'
 import type { MysqlOptions } from '../opening/connect'
 import { pause } from '../pool/cut-off'
 import type { Tables } from '../tables'
-import { LostRows, requireSchema, restoreRows, schemaVersion } from './schema-check'
+import { LostRows, requireSchema, restoreRows, schemaVersion } from './schema'
 
 /** How long a process waits for one that migrates, and from when on it says so where that one may have to be started. */
 const PATIENCE_SECONDS = 120

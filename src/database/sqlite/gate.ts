@@ -5,9 +5,9 @@
  * only while that waits for the lock of another connection: then no transaction is open on this one.
  */
 import { clearTimeout, performance, setImmediate, setTimeout } from '../../shared/platform'
-import { DatabaseCounts } from '../database-counts'
 import { requireOutside } from '../inside'
 import { noneFree } from '../pool/cut-off'
+import { DatabaseCounts } from '../retries'
 
 /** How long callers may follow each other at the gate without a turn of the event loop. */
 const BREATHE_MS = 10

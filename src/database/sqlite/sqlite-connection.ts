@@ -8,11 +8,11 @@
 import type BetterSqlite3 from 'better-sqlite3'
 import { type DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm'
 import { performance, setTimeout } from '../../shared/platform'
-import { AfterCommit } from '../after-commit'
 import type { Done, Following, HeldConnection, LaterAnswer } from '../connection'
 import type { Row, StatementAnswer, StatementValues } from '../engine'
 import { DEFAULT_CONNECTION_TIMEOUT_SECONDS } from '../pool/bounded-pool'
 import { noneFree } from '../pool/cut-off'
+import { AfterCommit } from '../transaction-guard'
 import { BUSY, type Gate, type Leave, PASSED } from './gate'
 import { type PreparedResult, runPrepared } from './prepared'
 import type { SharedFile } from './shared-file'
@@ -196,10 +196,6 @@ export class SqliteConnection implements HeldConnection {
 
   execute(sql: string, values: StatementValues | null): Promise<StatementAnswer> {
     return this.turn(sql, () => answerOf(this.#prepared(sql, values)))
-  }
-
-  run(sql: string, values: StatementValues | null): Promise<number> {
-    return this.execute(sql, values).then(({ affected }) => affected)
   }
 
   later(sql: string, values: StatementValues | null): LaterAnswer | Promise<LaterAnswer> {

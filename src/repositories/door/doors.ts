@@ -3,7 +3,7 @@
  * text comes from other programs: nothing in it is trusted.
  */
 import type { Engine, Reader, Row, Tx } from '../../database/engine'
-import type { Tables } from '../../database/tables'
+import { type Tables, tablesOf } from '../../database/tables'
 import type { Field } from '../../fields/field'
 import { ATTRIBUTES } from '../../fields/queues'
 import { PAYLOAD, VALUE } from '../../fields/rules'
@@ -111,3 +111,19 @@ function parsed(column: string, json: JsonText): unknown {
 }
 
 const wrong = (column: string, detail: string): RecentnError => invalidInput([{ pointer: `/${column}`, detail }])
+
+/** Each body is one statement, so that a client needs no other delimiter. Texts have the character set of the tables. */
+export function proceduresSql(tablePrefix?: string): string {
+  const { prefix, sends, appends } = tablesOf(tablePrefix)
+  const name = 'VARCHAR(191) CHARACTER SET utf8mb4'
+  const json = 'MEDIUMTEXT CHARACTER SET utf8mb4'
+  return `DROP PROCEDURE IF EXISTS ${prefix}send;
+CREATE PROCEDURE ${prefix}send(IN to_queue ${name}, IN json_body ${json})
+  MODIFIES SQL DATA
+  INSERT INTO ${sends} (queue, body) VALUES (to_queue, json_body);
+DROP PROCEDURE IF EXISTS ${prefix}append;
+CREATE PROCEDURE ${prefix}append(IN to_group ${name}, IN of_member ${name}, IN json_payload ${json})
+  MODIFIES SQL DATA
+  INSERT INTO ${appends} (group_key, member, payload) VALUES (to_group, of_member, json_payload);
+`
+}

@@ -9,10 +9,10 @@
  *
  * Order of the locks: the table's, its rows, then those of a send or an append.
  */
-import { placeholders, type Reader, type Row, type Tx } from '../../database/engine'
+import type { Reader, Row, Tx } from '../../database/engine'
 import { MAX_ERROR_CHARACTERS } from '../../fields/queues'
 import { RecentnError } from '../../shared/errors'
-import { chunksOf } from '../chunks'
+import { rowsAmong } from '../chunks'
 import { makeSequence, readSequence, setSequence } from '../sequences'
 import type { Door } from './doors'
 
@@ -108,17 +108,12 @@ async function lockTable(tx: Tx, { table }: Door): Promise<bigint | null> {
 /** Without those that a transaction is changing. */
 async function lockRows(tx: Tx, door: Door, seen: readonly SeenRow[]): Promise<Map<bigint, Row>> {
   const { engine } = tx
-  const found = new Map<bigint, Row>()
-  for (const chunk of chunksOf(seen, MAX_IDS)) {
-    const rows = await tx.rows(
-      `SELECT ${engine.bigint('id')} AS id, ${door.key}, stuck, error, ${door.columns(engine)} ` +
-        `FROM ${tx.tables[door.table]}${engine.useIndex('PRIMARY')} ` +
-        `WHERE id IN (${placeholders(chunk.length)})${engine.forNext}`,
-      chunk.map(({ id }) => id),
-    )
-    for (const row of rows) found.set(BigInt(row.id as string), row)
-  }
-  return found
+  const ids = seen.map(({ id }) => id)
+  const select =
+    `SELECT ${engine.bigint('id')} AS id, ${door.key}, stuck, error, ${door.columns(engine)} ` +
+    `FROM ${tx.tables[door.table]}${engine.useIndex('PRIMARY')} WHERE id IN`
+  const rows = await rowsAmong(tx, ids, MAX_IDS, (some) => `${select} ${some}${engine.forNext}`)
+  return new Map(rows.map((row) => [BigInt(row.id as string), row]))
 }
 
 /** Row by row: by a list of ids a server may scan a small table, and wait for writers. On our own connections all go together. */

@@ -29,7 +29,7 @@ export interface ReadChanges extends Changes {
 
 /** Along the index recentn_feed_entries_sync (feed_id, sync_id, …). The feed and its sequence are one row each. */
 const changesSql = (reader: Pick<Reader, 'engine' | 'tables'>, limit: number, only = '') =>
-  `SELECT ${headColumns(reader)}, ${changeColumns(reader.engine)} FROM ${headTables(reader)} ` +
+  `SELECT ${headColumns(reader)}, ${changeColumns(reader)} FROM ${headTables(reader)} ` +
   `JOIN ${reader.tables.feedEntries} e${reader.engine.useIndex(reader.tables.index.entriesSync)} ON e.feed_id = f.id ` +
   `WHERE f.feed = ? AND e.sync_id > ?${only} ORDER BY e.sync_id LIMIT ${limit}`
 

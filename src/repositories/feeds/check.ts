@@ -28,12 +28,14 @@ export function checkKey(feed: unknown, key: unknown, options: ValueOptions = {}
 
 const conditionFaults = (options: IfVersion) => faultsOf(options, fields.IF_VERSION_RULES)
 
+const keyFaults = (feed: unknown, key: unknown): Fault[] => [...nameFaults('feed', feed), ...nameFaults('key', key)]
+
 export function checkDelete(feed: unknown, key: unknown, options: IfVersion): void {
-  refuse([...nameFaults('feed', feed), ...nameFaults('key', key), ...conditionFaults(options)])
+  refuse([...keyFaults(feed, key), ...conditionFaults(options)])
 }
 
 export function checkedEntry(feed: unknown, key: unknown, value: unknown, options: IfVersion): EntryText {
-  const faults = [...nameFaults('feed', feed), ...nameFaults('key', key), ...conditionFaults(options)]
+  const faults = [...keyFaults(feed, key), ...conditionFaults(options)]
   const text = sureText(value, MAX_VALUE_BYTES)
   const detail = text === null ? VALUE.fault(value) : null
   if (detail !== null) faults.push({ pointer: '/value', detail })

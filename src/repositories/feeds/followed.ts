@@ -5,7 +5,9 @@
  * leaves no number: its tombstone, if one was written, is one of the feed's own entries, and counts while there is no row
  * with its key.
  */
-import { type Engine, placeholders, type Reader, type Row } from '../../database/engine'
+
+import type { EntityTarget, ObjectLiteral } from 'typeorm'
+import type { Engine, Reader, Row } from '../../database/engine'
 import type { Table } from '../../database/user-tables/table'
 import type { TableColumn } from '../../database/user-tables/table-parts'
 import { ENTRY } from '../../fields/answers-feeds'
@@ -16,8 +18,8 @@ import { invalidInput, RecentnError } from '../../shared/errors'
 import type { Entry, ValueOptions } from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
 import { jsonFault } from '../../shared/json-faults'
-import { chunksOf, MAX_KEYS } from '../chunks'
-import type { FollowOptions } from './follow-types'
+import type { Running } from '../../shared/running'
+import { MAX_KEYS, rowsAmong } from '../chunks'
 import type { FeedRows } from './publish'
 import { type RawChange, readEntry } from './rows'
 
@@ -102,15 +104,9 @@ export async function keysWithRow(
   { source, key, keyText, comparable }: FollowedTable,
   keys: readonly string[],
 ): Promise<Set<string>> {
-  const present = new Set<string>()
-  for (const chunk of chunksOf(comparable(keys), MAX_KEYS)) {
-    const rows = await reader.rows(
-      `SELECT ${keyText(reader.engine)} AS recentn_key FROM ${source.table} WHERE ${key} IN (${placeholders(chunk.length)})`,
-      chunk,
-    )
-    for (const row of rows) present.add(String(row.recentn_key))
-  }
-  return present
+  const select = `SELECT ${keyText(reader.engine)} AS recentn_key FROM ${source.table} WHERE ${key} IN`
+  const rows = await rowsAmong(reader, comparable(keys), MAX_KEYS, (some) => `${select} ${some}`)
+  return new Set(rows.map((row) => String(row.recentn_key)))
 }
 
 const checkedWithTheTable = option(() => null)
@@ -225,4 +221,31 @@ function valueFrom(row: Record<string, unknown>, value: FollowOptions['value']):
 function propertyOf(row: Record<string, unknown>, path: string): unknown {
   if (path in row) return row[path]
   return path.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | null)?.[name], row)
+}
+
+export type FollowedRow = ObjectLiteral
+
+/** An entity of the store's DataSource, or the name of a table. */
+export type FollowTarget<Row extends FollowedRow> = EntityTarget<Row>
+
+/** Which key and value a row of a followed table has as an entry. */
+export interface FollowOptions<Row extends FollowedRow = FollowedRow> {
+  /** The feed. Default: the name of the table. */
+  feed?: string | undefined
+  /**
+   * The nullable BIGINT property (of an entity) or column (of a table given by name) that gets the sync id. The user's own
+   * code sets it to null with every change of a row. An index must begin with it.
+   */
+  syncColumn: string
+  /** The property or column with the key of the entry: a unique text or whole number. */
+  key: string
+  /** The value: one property or column, several as an object, or the function's result. Default: all of them. */
+  value?: string | readonly string[] | ((row: Row) => unknown) | undefined
+  /** Stops it when it is aborted, as `stop()`. */
+  signal?: AbortSignal | undefined
+}
+
+/** A followed table. `stop` ends publishing and serving it in this process. */
+export interface Followed extends Running {
+  readonly feed: string
 }

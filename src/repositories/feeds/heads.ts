@@ -9,7 +9,8 @@ import type { Reader, Row, Statement, Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../shared/errors'
 import type { ListOptions } from '../../shared/types'
 import { nameRange } from '../name-range'
-import type { PollQuestion } from '../poll-query'
+import type { PollQuestion } from '../reminders'
+import { column, shaped } from '../row-shape'
 import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequences'
 
 export const FEED = 'feed'
@@ -92,34 +93,23 @@ export async function dropFeed(tx: Tx, feed: string, skip: boolean): Promise<boo
   return true
 }
 
-export interface FeedHead {
-  id: bigint
-  feed: string
-  value: bigint
+const HEAD = shaped({
+  id: column.big.of('f.id'),
+  feed: column.text.of('f.feed'),
+  value: column.big.of('s.value'),
   /** The greatest sync id of a tombstone that was removed. */
-  horizon: bigint
+  horizon: column.big.of('s.horizon'),
   /** The table whose rows are the entries; null where the feed has its own. */
-  followedTable: string | null
-}
+  followedTable: column.text.orNull('f.followed_table'),
+})
+
+export type FeedHead = ReturnType<typeof HEAD.of>
+
+export const { columns: headColumns, of: headOf } = HEAD
 
 /** SQL: a feed in table `f` and its sequence in table `s`. */
 export const headTables = ({ tables }: Pick<Reader, 'tables'>) =>
   `${tables.feeds} f JOIN ${tables.sequences} s ON s.kind = '${FEED}' AND s.sequence_name = f.feed`
-
-export function headColumns({ engine }: Pick<Reader, 'engine'>): string {
-  const { bigint } = engine
-  return `${bigint('f.id')} AS feed_id, f.feed AS feed, ${bigint('s.value')} AS last_sync_id, ${bigint('s.horizon')} AS horizon, f.followed_table AS followed_table`
-}
-
-export function headOf(row: Row): FeedHead {
-  return {
-    id: BigInt(row.feed_id as string),
-    feed: row.feed as string,
-    value: BigInt(row.last_sync_id as string),
-    horizon: BigInt(row.horizon as string),
-    followedTable: row.followed_table as string | null,
-  }
-}
 
 export async function readHead(reader: Reader, feed: string): Promise<FeedHead | null> {
   const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM ${headTables(reader)} WHERE f.feed = ?`, [feed])

@@ -4,13 +4,12 @@
  * another's writes finds them by polling.
  */
 import type { Tx } from '../../database/engine'
-import { CachedCount } from '../cached-count'
+import { CachedCounts } from '../cached-count'
 import { Reminders } from '../reminders'
 import type { FollowedTable } from './followed'
 import { REMINDED_FEEDS } from './publish'
 import type { EntryCounts } from './status'
 
-const MAX_COUNTS = 10_000
 const MAX_IDS = 10_000
 
 /** Entries that this process publishes are published by then, as a rule. */
@@ -29,7 +28,8 @@ export class FeedMemory {
   /** Called with the feeds that a committed transaction has written to. */
   onWritten: ((feeds: Iterable<string>) => void) | null = null
   counts: { entriesWritten: number } | null = null
-  readonly #counts = new Map<bigint, CachedCount<EntryCounts>>()
+  /** Those of feeds that were taken a moment ago. Expensive ones are kept longer. */
+  readonly entryCounts = new CachedCounts<EntryCounts>()
   /** The ids of feeds with their own entries, as they were last seen: another feed may have the name now. */
   readonly ids = new Map<string, bigint>()
 
@@ -55,16 +55,5 @@ export class FeedMemory {
       if (counts !== null) counts.entriesWritten += put
       onWritten?.(written)
     })
-  }
-
-  /** The counts of a feed: those taken a moment ago, or new ones. Expensive ones are kept longer. */
-  countsOf(feedId: bigint, count: () => Promise<EntryCounts>): Promise<EntryCounts> {
-    let kept = this.#counts.get(feedId)
-    if (kept === undefined) {
-      if (this.#counts.size >= MAX_COUNTS) this.#counts.clear()
-      kept = new CachedCount()
-      this.#counts.set(feedId, kept)
-    }
-    return kept.get(count)
   }
 }

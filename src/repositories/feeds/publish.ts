@@ -6,17 +6,9 @@
  * entry again, which a consumer has already read (traviscj.com, "feed sequences"). Rows that a writer holds are skipped:
  * they are numbered after its commit. So only a writer of the very row that is being numbered waits for a publisher.
  */
-import {
-  type Engine,
-  type Numbering,
-  type Parameter,
-  placeholders,
-  type Reader,
-  type Session,
-  type Tx,
-} from '../../database/engine'
+import type { Engine, Numbering, Parameter, Reader, Session, Tx } from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
-import { chunksOf, MAX_KEYS } from '../chunks'
+import { MAX_KEYS, rowsAmong } from '../chunks'
 import { type DueSubject, REMINDED, type Reminders, type Subjects } from '../reminders'
 import { readSequence, setSequence } from '../sequences'
 import { FEED } from './heads'
@@ -206,13 +198,10 @@ const feedsSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, where: 
 /** The feeds that have reminders, or that are next on the way round: each with its rows where some have no number. */
 export async function remindedRows(reader: Reader, reminders: Reminders): Promise<RemindedFeeds> {
   const { subjects, more } = await reminders.due(reader)
-  const rows = new Map<bigint, FeedRows>()
-  for (const chunk of chunksOf(subjects, MAX_KEYS)) {
-    const where = `f.id IN (${placeholders(chunk.length)}) AND ${isUnpublishedSql(reader, 'f.id')}`
-    const ids = chunk.map(({ id }) => id)
-    const found = await reader.rows(feedsSql(reader, where), ids)
-    for (const row of found) rows.set(BigInt(row.id as string), ownRows(reader, row))
-  }
+  const ids = subjects.map(({ id }) => id)
+  const isPending = isUnpublishedSql(reader, 'f.id')
+  const found = await rowsAmong(reader, ids, MAX_KEYS, (some) => feedsSql(reader, `f.id IN ${some} AND ${isPending}`))
+  const rows = new Map(found.map((row) => [BigInt(row.id as string), ownRows(reader, row)]))
   return { feeds: subjects.map((one) => ({ ...one, rows: rows.get(one.id) ?? null })), more }
 }
 
@@ -227,13 +216,10 @@ export async function unpublishedRows(reader: Reader, feeds: ReadonlySet<string>
     const pending = await reader.rows(feedsSql(reader, isUnpublishedSql(reader, 'f.id')))
     return pending.map((row) => ownRows(reader, row))
   }
+  const found = await rowsAmong(reader, [...feeds], MAX_KEYS, (some) => feedsSql(reader, `f.feed IN ${some}`))
   const pending: FeedRows[] = []
-  for (const names of chunksOf([...feeds], MAX_KEYS)) {
-    const found = await reader.rows(feedsSql(reader, `f.feed IN (${placeholders(names.length)})`), names)
-    for (const row of found) {
-      const rows = ownRows(reader, row)
-      if (await hasUnpublished(reader, rows)) pending.push(rows)
-    }
+  for (const rows of found.map((row) => ownRows(reader, row))) {
+    if (await hasUnpublished(reader, rows)) pending.push(rows)
   }
   return pending
 }

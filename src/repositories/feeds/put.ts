@@ -21,8 +21,7 @@ import { type BatchRun, committing } from '../runners'
 import { leaveMark } from '../writers'
 import { heldFeed, holdFeedSql, holdOrBegin, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
-import { holdVersions } from './versions'
-import { type EntryWrite, inOrder, writeRowsSql, writeSql } from './write'
+import { type EntryWrite, holdVersions, inOrder, writeRowsSql, writeSql } from './write'
 
 /** An entry that was checked, with its value as JSON. */
 export interface EntryText extends IfVersion {

@@ -207,7 +207,7 @@ export class FeedRepository implements Feed.Feeds {
     return session.read(async (reader) => {
       const count = () => countEntries(reader, head, this.#memory.tableOf(head.feed))
       // A transaction must see what it did itself, and no other may.
-      const counts = await (session.inTransaction ? count() : this.#memory.countsOf(head.id, count))
+      const counts = await (session.inTransaction ? count() : this.#memory.entryCounts.get(head.id, count))
       return statusOf(reader, head, counts)
     })
   }

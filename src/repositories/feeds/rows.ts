@@ -3,6 +3,7 @@ import type { Engine, Reader, Row } from '../../database/engine'
 import { CHANGE, ENTRY } from '../../fields/answers-feeds'
 import type { Change, ChangeBase, ValueOptions, WrittenEntry } from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
+import { column, shaped } from '../row-shape'
 
 /** The column has 0 for "no number": with null, the row would grow when it gets one. */
 export function syncIdOf(row: Row): bigint | null {
@@ -41,9 +42,15 @@ export async function readEntry(
   return row ? entryOf(row, options) : null
 }
 
-export function changeColumns({ bigint }: Engine): string {
-  return `${bigint('e.sync_id')} AS sync_id, e.entry_key AS entry_key, e.version AS version, e.deleted AS deleted, e.value AS value`
-}
+const CHANGE_ROW = shaped({
+  syncId: column.big.of('e.sync_id'),
+  key: column.text.of('e.entry_key'),
+  version: column.number.of('e.version'),
+  deleted: column.flag.of('e.deleted'),
+  text: column.text.orNull('e.value'),
+})
+
+export const changeColumns = CHANGE_ROW.columns
 
 export interface RawChange extends ChangeBase {
   deleted: boolean
@@ -51,14 +58,8 @@ export interface RawChange extends ChangeBase {
 }
 
 export function rawChangeOf(row: Row): RawChange {
-  const deleted = Number(row.deleted) === 1
-  return {
-    syncId: BigInt(row.sync_id as string),
-    key: row.entry_key as string,
-    version: Number(row.version),
-    deleted,
-    text: deleted ? null : (row.value as string),
-  }
+  const change = CHANGE_ROW.of(row)
+  return change.deleted ? { ...change, text: null } : change
 }
 
 export function changeOf({ syncId, key, version, deleted, text }: RawChange, { values }: ValueOptions): Change {

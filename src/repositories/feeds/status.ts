@@ -5,6 +5,7 @@
 import type { Reader } from '../../database/engine'
 import { FEED as FEED_ANSWER } from '../../fields/answers-feeds'
 import type { FeedStatus } from '../../shared/feed-types'
+import { column, shaped } from '../row-shape'
 import { listConsumers } from './cursors'
 import type { FollowedTable } from './followed'
 import { FEED, type FeedHead } from './heads'
@@ -70,23 +71,35 @@ export interface FeedTotals {
 
 /** `followed`: the tables that this process follows; no other process can count their rows. */
 export async function feedTotals(reader: Reader, followed: Iterable<FollowedTable>): Promise<FeedTotals> {
-  const { engine, now, tables } = reader
-  // Asks the index for each feed, and then reads only what waits: a join might go through all entries.
-  const ofFeed = `FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0`
-  const [waiting] = await reader.rows(
-    `SELECT SUM(w.entries) AS entries, MIN(w.since_ms) AS since_ms, ${now} AS now_ms FROM (` +
-      `SELECT (SELECT COUNT(*) ${ofFeed}) AS entries, (SELECT MIN(e.unpublished_since_ms) ${ofFeed}) AS since_ms FROM ${tables.feeds} f) w`,
-  )
-  let unpublishedEntries = Number(waiting?.entries ?? 0)
+  const { tables } = reader
+  const waiting = await waitingFeeds(reader)
+  let unpublishedEntries = waiting.reduce((sum, { entries }) => sum + entries, 0)
   for (const table of followed) unpublishedEntries += await countUnnumbered(reader, table)
   const [row] = await reader.rows(
     `SELECT MAX(CASE WHEN s.value > c.cursor_id THEN s.value - c.cursor_id ELSE 0 END) AS behind FROM ${tables.feedConsumers} c ` +
       `JOIN ${tables.feeds} f ON f.id = c.feed_id JOIN ${tables.sequences} s ON s.kind = '${FEED}' AND s.sequence_name = f.feed`,
   )
-  const since = waiting?.since_ms ?? null
+  const ages = waiting.map(({ sinceMs, nowMs }) => Math.max(0, (nowMs - sinceMs) / 1000))
   return {
     unpublishedEntries,
-    oldestUnpublishedSeconds: since === null ? null : Math.max(0, (Number(waiting?.now_ms) - Number(since)) / 1000),
+    oldestUnpublishedSeconds: ages.length === 0 ? null : ages.reduce((a, b) => Math.max(a, b)),
     greatestLag: (row?.behind ?? null) === null ? null : Number(row?.behind),
   }
+}
+
+const WAITING = shaped({
+  feed: column.text.of('w.feed'),
+  entries: column.number.of('w.entries'),
+  sinceMs: column.number.of('w.since_ms'),
+})
+
+/** The feeds whose own entries include some without a number. Asks the index for each feed, and then reads only these entries. */
+export async function waitingFeeds(reader: Reader) {
+  const { engine, now, tables, rows } = reader
+  const ofFeed = `FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0`
+  const found = await rows(
+    `SELECT ${WAITING.columns(reader)}, ${now} AS now_ms FROM (SELECT f.feed AS feed, (SELECT COUNT(*) ${ofFeed}) AS entries, ` +
+      `(SELECT MIN(e.unpublished_since_ms) ${ofFeed}) AS since_ms FROM ${tables.feeds} f) w WHERE w.since_ms IS NOT NULL`,
+  )
+  return found.map((row) => ({ ...WAITING.of(row), nowMs: Number(row.now_ms) }))
 }

@@ -8,10 +8,10 @@
  */
 import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
 import { groupedBy } from '../chunks'
-import { whether } from '../poll-query'
+import { whether } from '../reminders'
+import { column, shaped } from '../row-shape'
 import { readSequence, setSequence } from '../sequences'
 import { FEED } from './heads'
-import { syncIdOf } from './rows'
 import { noteTombstones } from './write'
 
 const BATCH = 250
@@ -77,11 +77,14 @@ async function removeEntries(tx: Tx, feedId: bigint, keys: readonly string[]): P
 }
 
 /** A row of recentn_feed_tombstones: when a tombstone was written. */
-interface TombstoneNote {
-  feedId: bigint
-  feed: string | null
-  key: string
-  deletedAtMs: number
+const NOTE = shaped({
+  feedId: column.big.of('t.feed_id'),
+  feed: column.text.orNull('f.feed'),
+  key: column.text.of('t.entry_key'),
+  deletedAtMs: column.number.of('t.deleted_at_ms'),
+})
+
+interface TombstoneNote extends ReturnType<typeof NOTE.of> {
   cutoffMs: number
 }
 
@@ -89,20 +92,11 @@ interface TombstoneNote {
 async function sweepTombstones(session: Session, tombstoneMs: number): Promise<{ removed: number; more: boolean }> {
   const rows = await session.read((reader) =>
     reader.rows(
-      `SELECT ${reader.engine.bigint('t.feed_id')} AS feed_id, f.feed AS feed, t.deleted_at_ms AS deleted_at_ms, ` +
-        `t.entry_key AS entry_key, ${reader.now} AS now_ms FROM ${reader.tables.feedTombstones} t LEFT JOIN ${reader.tables.feeds} f ON f.id = t.feed_id ` +
+      `SELECT ${NOTE.columns(reader)}, ${reader.now} AS now_ms FROM ${reader.tables.feedTombstones} t LEFT JOIN ${reader.tables.feeds} f ON f.id = t.feed_id ` +
         `WHERE t.deleted_at_ms <= ${reader.now} - ${tombstoneMs} ORDER BY t.deleted_at_ms LIMIT ${BATCH}`,
     ),
   )
-  const due = rows.map(
-    (row): TombstoneNote => ({
-      feedId: BigInt(row.feed_id as string),
-      feed: row.feed as string | null,
-      key: row.entry_key as string,
-      deletedAtMs: Number(row.deleted_at_ms),
-      cutoffMs: Number(row.now_ms) - tombstoneMs,
-    }),
-  )
+  const due = rows.map((row): TombstoneNote => ({ ...NOTE.of(row), cutoffMs: Number(row.now_ms) - tombstoneMs }))
   let settled = 0
   let removed = 0
   for (const notes of groupedBy(due, ({ feedId }) => feedId).values()) {
@@ -120,12 +114,17 @@ async function removeDue(tx: Tx, notes: readonly TombstoneNote[]): Promise<{ set
   const keys = [...new Set(notes.map(({ key }) => key))].sort(compareNames)
   const all = await entriesOf(tx, feedId, keys, '')
   const held = await entriesOf(tx, feedId, keys, tx.engine.forNext)
-  const isSettled = (key: string) => !all.has(key) || held.get(key)?.deleted === 0 || held.get(key)?.syncId != null
-  const numbered = [...held.values()].filter(({ deleted, syncId }) => deleted && syncId)
-  const expired = numbered.filter(({ keptSinceMs }) => keptSinceMs <= cutoffMs)
+  const isSettled = (key: string) => {
+    const entry = held.get(key)
+    return !all.has(key) || (entry !== undefined && (!entry.isDeleted || entry.syncId > 0n))
+  }
+  const keptSince = (entry: ReturnType<typeof NOTED.of>) => Math.max(entry.updatedAtMs, entry.unpublishedSinceMs)
+  const numbered = [...held.values()].filter(({ isDeleted, syncId }) => isDeleted && syncId > 0n)
+  const expired = numbered.filter((entry) => keptSince(entry) <= cutoffMs)
   const removed = expired.map(({ key }) => key)
   await removeEntries(tx, feedId, removed)
-  const greatest = expired.reduce((most, { syncId }) => ((syncId ?? 0n) > most ? (syncId ?? 0n) : most), 0n)
+  let greatest = 0n
+  for (const { syncId } of expired) if (syncId > greatest) greatest = syncId
   if (sequence && feed !== null && greatest > sequence.horizon) {
     await setSequence(tx, FEED, feed, { value: sequence.value, horizon: greatest })
   }
@@ -137,40 +136,28 @@ async function removeDue(tx: Tx, notes: readonly TombstoneNote[]): Promise<{ set
     )
   }
   // One that was republished since is kept as long again.
-  for (const { key, keptSinceMs } of numbered) {
-    if (keptSinceMs > cutoffMs) await noteTombstones(tx, feedId, [key], keptSinceMs)
+  for (const entry of numbered) {
+    if (keptSince(entry) > cutoffMs) await noteTombstones(tx, feedId, [entry.key], keptSince(entry))
   }
   return { settled: settled.length, removed: removed.length }
 }
 
-interface NotedEntry {
-  key: string
-  deleted: number
-  syncId: bigint | null
-  /** When it was deleted or, if that was later, republished: it may have waited to be published since before. */
-  keptSinceMs: number
-}
+const NOTED = shaped({
+  key: column.text.of('entry_key'),
+  isDeleted: column.flag.of('deleted'),
+  /** 0 for none. */
+  syncId: column.big.of('sync_id'),
+  /** When it was deleted. */
+  updatedAtMs: column.number.of('updated_at_ms'),
+  /** When it was republished, perhaps: it may have waited to be published since before. */
+  unpublishedSinceMs: column.number.of('unpublished_since_ms'),
+})
 
-async function entriesOf(
-  tx: Tx,
-  feedId: bigint,
-  keys: readonly string[],
-  lock: string,
-): Promise<Map<string, NotedEntry>> {
+async function entriesOf(tx: Tx, feedId: bigint, keys: readonly string[], lock: string) {
   const rows = await tx.rows(
-    `SELECT entry_key, deleted, updated_at_ms, unpublished_since_ms, ${tx.engine.bigint('sync_id')} AS sync_id FROM ${tx.tables.feedEntries} ` +
+    `SELECT ${NOTED.columns(tx)} FROM ${tx.tables.feedEntries} ` +
       `WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)}) ORDER BY entry_key${lock}`,
     [feedId, ...keys],
   )
-  return new Map(
-    rows.map((row) => [
-      row.entry_key as string,
-      {
-        key: row.entry_key as string,
-        deleted: Number(row.deleted),
-        syncId: syncIdOf(row),
-        keptSinceMs: Math.max(Number(row.updated_at_ms), Number(row.unpublished_since_ms)),
-      },
-    ]),
-  )
+  return new Map(rows.map(NOTED.of).map((entry) => [entry.key, entry]))
 }

@@ -5,13 +5,13 @@
  * Lock order: the feed's row (shared), then the entries by feed and key. A writer waits for a publisher only while that one
  * numbers the same entry.
  */
-import { compareNames, type Insert, type Tx } from '../../database/engine'
+import { compareNames, type Insert, type Parameter, type Tx } from '../../database/engine'
+import { RecentnError } from '../../shared/errors'
 import type { IfVersion, WrittenEntry } from '../../shared/feed-types'
-import { chunksBySize, chunksOf, MAX_KEYS } from '../chunks'
+import { chunksBySize, chunksOf, MAX_KEYS, rowsAmong } from '../chunks'
 import { holdFeed, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
 import { readEntry } from './rows'
-import { holdVersion } from './versions'
 
 export interface EntryWrite {
   feedId: bigint
@@ -113,3 +113,84 @@ export const writeSql = ({ engine, tables }: Pick<Tx, 'engine' | 'tables'>, valu
 /** SQL, to be set before the sync id: since when an entry waits to be numbered. One that waits already keeps its time. */
 export const waitingSince = (since: string) =>
   `unpublished_since_ms = CASE WHEN sync_id = 0 THEN unpublished_since_ms ELSE ${since} END`
+
+type VersionCondition = { key: string } & IfVersion
+
+/**
+ * Holds the entries that have a condition: their rows are locked, and their versions compared. One that must not exist gets a row
+ * of version 0 before, which no other transaction ever sees, and which goes with the refusal: a row that is there can be locked,
+ * and one that is not there could be inserted by two. Two such puts of several entries may deadlock, and one of them runs again.
+ * Throws `version_changed`, which names all those that have another version.
+ */
+export async function holdVersions(
+  tx: Tx,
+  feedId: bigint,
+  nowMs: number,
+  { rows, isList = false }: { rows: readonly VersionCondition[]; isList?: boolean },
+): Promise<void> {
+  const named = rows.filter(({ ifVersion }) => ifVersion !== undefined)
+  if (named.length === 0) return
+  const absent = named.flatMap(({ key, ifVersion }) => (ifVersion === 0 ? [key] : [])).sort(compareNames)
+  await claimKeys(tx, feedId, absent, nowMs)
+  const keys = named.map(({ key }) => key)
+  const found = await lockedVersions(tx, feedId, keys)
+  const differ = rows.flatMap(({ key, ifVersion }, at) => {
+    const detail = ifVersion === undefined ? null : difference(ifVersion, found.get(key))
+    return detail === null ? [] : [{ key, detail, pointer: `/${at}/ifVersion` }]
+  })
+  const [first] = differ
+  if (first === undefined) return
+  const more = differ.length > 1 ? ` (and ${differ.length - 1} more)` : ''
+  const faults = isList ? differ.map(({ pointer, detail }) => ({ pointer, detail })) : []
+  throw changed(first.key, first.detail + more, faults)
+}
+
+/** Holds one entry that is to be deleted: false where there is none. Throws `version_changed`. */
+export async function holdVersion(tx: Tx, feedId: bigint, { key, ifVersion }: VersionCondition): Promise<boolean> {
+  if (ifVersion === undefined) return true
+  const found = (await lockedVersions(tx, feedId, [key])).get(key)
+  if (found === undefined || found.isDeleted) return false
+  const detail = difference(ifVersion, found)
+  if (detail !== null) throw changed(key, detail)
+  return true
+}
+
+interface FoundEntry {
+  version: number
+  isDeleted: boolean
+}
+
+/** Why the entry is not as its writer has read it; null where it is. */
+function difference(ifVersion: number, found: FoundEntry | undefined): string | null {
+  if (found === undefined) return 'does not exist'
+  if (ifVersion === 0 ? found.isDeleted : found.version === ifVersion) return null
+  return `has version ${found.version}${found.isDeleted ? ', and is deleted' : ''}`
+}
+
+const changed = (key: string, detail: string, faults: readonly { pointer: string; detail: string }[] = []) =>
+  new RecentnError('version_changed', `The entry ${JSON.stringify(key)} ${detail}`, { faults })
+
+async function claimKeys(tx: Tx, feedId: bigint, keys: readonly string[], nowMs: number): Promise<void> {
+  const columns = 'feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value'
+  for (const chunk of chunksOf(keys, MAX_KEYS)) {
+    const rows = chunk.map((key): Parameter[] => [feedId, key, 0, 0, 1, nowMs, nowMs, 'null'])
+    const { sql, parameters } = tx.engine.insert(
+      (values) =>
+        `INSERT INTO ${tx.tables.feedEntries} (${columns}) VALUES ${values} ${tx.engine.onDuplicate('feed_id, entry_key')} deleted = ${tx.tables.feedEntries}.deleted`,
+      rows,
+    )
+    await tx.later(sql, parameters)
+  }
+}
+
+async function lockedVersions(tx: Tx, feedId: bigint, keys: readonly string[]): Promise<Map<string, FoundEntry>> {
+  const select = `SELECT entry_key, version, deleted FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN`
+  const sql = (some: string) => `${select} ${some} ORDER BY entry_key${tx.engine.forUpdate}`
+  const rows = await rowsAmong(tx, [...keys].sort(compareNames), MAX_KEYS, sql, { before: [feedId] })
+  return new Map(
+    rows.map(({ entry_key, version, deleted }) => [
+      entry_key as string,
+      { version: Number(version), isDeleted: Number(deleted) === 1 },
+    ]),
+  )
+}

@@ -11,6 +11,7 @@ import { isKeyId, keyText, NEW_KEY_RULES, SCOPES } from '../../fields/keys'
 import { checkedPage } from '../../fields/rules'
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey, Scope } from '../../shared/key-types'
 import type { Page } from '../../shared/types'
+import { column, shaped } from '../row-shape'
 
 export const USE_MS = 60_000
 
@@ -19,11 +20,16 @@ export interface KnownKey extends ApiKey {
   secretHash: Buffer
 }
 
-const columns = ({ engine }: Pick<Reader, 'engine'>) =>
-  `k.id AS id, k.secret_hash AS secret_hash, k.label AS label, k.scopes AS scopes, k.name_prefix AS name_prefix, ` +
-  ['created_at_ms', 'last_used_at_ms', 'revoked_at_ms']
-    .map((column) => `${engine.bigint(`k.${column}`)} AS ${column}`)
-    .join(', ')
+const KEY = shaped({
+  id: column.text.of('k.id'),
+  secretHash: column.text.of('k.secret_hash'),
+  label: column.text.of('k.label'),
+  scopes: column.text.of('k.scopes'),
+  prefix: column.text.orNull('k.name_prefix'),
+  createdAt: column.time.of('k.created_at_ms'),
+  lastUsedAt: column.time.orNull('k.last_used_at_ms'),
+  revokedAt: column.time.orNull('k.revoked_at_ms'),
+})
 
 export function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
@@ -58,7 +64,7 @@ export class KeyRepository implements Keys {
   async list(options: Page = {}): Promise<KeyPage> {
     const { limit, after = '' } = checkedPage(options)
     const rows = await this.#session.read((reader) =>
-      reader.rows(`SELECT ${columns(reader)} FROM ${reader.tables.keys} k WHERE k.id > ? ORDER BY k.id LIMIT ?`, [
+      reader.rows(`SELECT ${KEY.columns(reader)} FROM ${reader.tables.keys} k WHERE k.id > ? ORDER BY k.id LIMIT ?`, [
         after,
         limit + 1,
       ]),
@@ -87,7 +93,7 @@ export class KeyRepository implements Keys {
   async find(ids: readonly string[]): Promise<Map<string, KnownKey>> {
     const rows = await this.#session.read((reader) =>
       reader.rows(
-        `SELECT ${columns(reader)} FROM ${reader.tables.keys} k WHERE k.id IN (${placeholders(ids.length)})`,
+        `SELECT ${KEY.columns(reader)} FROM ${reader.tables.keys} k WHERE k.id IN (${placeholders(ids.length)})`,
         ids,
       ),
     )
@@ -104,23 +110,11 @@ export class KeyRepository implements Keys {
 }
 
 function knownOf(row: Row): KnownKey {
-  return {
-    id: row.id as string,
-    label: row.label as string,
-    scopes: (row.scopes as string).split(',') as Scope[],
-    prefix: row.name_prefix as string | null,
-    createdAt: timeOf(row.created_at_ms) as Date,
-    lastUsedAt: timeOf(row.last_used_at_ms),
-    revokedAt: timeOf(row.revoked_at_ms),
-    secretHash: Buffer.from(row.secret_hash as string, 'hex'),
-  }
+  const { secretHash, scopes, ...key } = KEY.of(row)
+  return { ...key, scopes: scopes.split(',') as Scope[], secretHash: Buffer.from(secretHash, 'hex') }
 }
 
 function shownOf(row: Row): ApiKey {
   const { secretHash: _, ...shown } = knownOf(row)
   return shown
-}
-
-function timeOf(ms: unknown): Date | null {
-  return ms === null || ms === undefined ? null : new Date(Number(ms))
 }

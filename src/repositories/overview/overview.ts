@@ -3,6 +3,7 @@ import type { Reader } from '../../database/engine'
 import { OVERVIEW, TROUBLE, TROUBLES } from '../../fields/answers-overview'
 import type { Overview, Trouble } from '../../shared/overview-types'
 import { FEED } from '../feeds/heads'
+import { waitingFeeds } from '../feeds/status'
 import { nowOf } from '../queues/history/read'
 import type { FoundTrouble, QueuesLook } from '../queues/troubles'
 
@@ -36,24 +37,11 @@ const BEHIND_MS = 300_000
 const FAR_BEHIND = 10_000
 
 async function feedTroubles(reader: Reader, nowMs: number): Promise<FoundTrouble[]> {
-  return [...(await unpublished(reader, nowMs)), ...(await consumersBehind(reader, nowMs))]
-}
-
-async function unpublished({ engine, tables, rows }: Reader, nowMs: number): Promise<FoundTrouble[]> {
-  // Asks the index for each feed, and counts only what waits.
-  const ofFeed = `FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0`
-  const found = await rows(
-    'SELECT waiting.feed AS feed, waiting.since_ms AS since_ms, waiting.entries AS entries FROM (' +
-      `SELECT f.feed AS feed, (SELECT MIN(e.unpublished_since_ms) ${ofFeed}) AS since_ms, (SELECT COUNT(*) ${ofFeed}) AS entries ` +
-      `FROM ${tables.feeds} f) waiting WHERE waiting.since_ms <= ?`,
-    [nowMs - UNPUBLISHED_MS],
-  )
-  return found.map((row) => ({
-    kind: 'unpublished',
-    name: row.feed as string,
-    count: Number(row.entries),
-    sinceMs: Number(row.since_ms),
-  }))
+  const waiting = (await waitingFeeds(reader)).filter(({ sinceMs }) => sinceMs <= nowMs - UNPUBLISHED_MS)
+  const unpublished = waiting.map(({ feed: name, entries: count, sinceMs }): FoundTrouble => {
+    return { kind: 'unpublished', name, count, sinceMs }
+  })
+  return [...unpublished, ...(await consumersBehind(reader, nowMs))]
 }
 
 /** The rows of a followed table do not say since when they can be read: what counts is when the consumer last moved. */

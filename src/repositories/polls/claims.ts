@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto'
 import type { ObjectLiteral } from 'typeorm'
 import type { Engine, Parameter, Reader, Statement, Tx } from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
+import type { Status } from './columns'
 import type { PollPlan } from './plan'
 import { type LoadedRow, type RowRef, readRows, updateRows } from './rows'
-import type { Status } from './status'
 
 /** The values of `recentn_poll_claims.state`. `locked`: the row has the claim, and another transaction has locked it. */
 export const STATE = { claimed: 1, waiting: 2, done: 3, failed: 4, locked: 5 } as const

@@ -10,14 +10,14 @@
  */
 import { placeholders, type Reader, type Row, type Statement, type Tx } from '../../database/engine'
 import type { PollCounts } from '../../shared/poll-types'
-import { chunksOf } from '../chunks'
+import { writeAmong } from '../chunks'
 import { STATE } from './claims'
+import { doneWords, type Status } from './columns'
 import { ownConditions } from './own-columns'
 import { cursorOf, dueStates, storePlace } from './place'
 import type { PollPlan } from './plan'
 import { allOf, checkedLiteral, MAX_ROWS, part } from './rows'
 import type { OwnColumns } from './shape'
-import { doneWords, type Status } from './status'
 
 /** Maximum rows that the cursor passes at once. If a page has one value only, the cursor stays, and the claims are kept. */
 const PAGE = 5000
@@ -61,12 +61,9 @@ export async function moveCursor(tx: Tx, plan: PollPlan): Promise<boolean> {
   const last = passed.at(-1)
   if (!last) return false
   await storePlace(tx, plan, last.recentn_place as string)
-  for (const chunk of chunksOf(passed, MAX_ROWS)) {
-    await tx.later(
-      `DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(chunk.length)}) AND state = ${STATE.done}`,
-      chunk.map(({ recentn_row_key: rowKey }) => rowKey as string),
-    )
-  }
+  const keys = passed.map(({ recentn_row_key: rowKey }) => rowKey as string)
+  const remove = `DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND state = ${STATE.done} AND row_key IN`
+  await writeAmong(tx, keys, MAX_ROWS, (some) => `${remove} ${some}`)
   return open < 0 && rows.length === PAGE
 }
 

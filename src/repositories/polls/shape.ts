@@ -8,9 +8,17 @@ import type { TableColumn } from '../../database/user-tables/table-parts'
 import { invalidInput } from '../../shared/errors'
 import { wallClockMs } from '../../shared/platform'
 import type { PollColumns, PollShape } from '../../shared/poll-types'
-import { conditionOf, type KnownTable, keyOf, TableReading } from './columns'
+import {
+  conditionOf,
+  type KnownTable,
+  keyOf,
+  mustHoldKeys,
+  type Status,
+  statusOf,
+  TableReading,
+  wordsOf,
+} from './columns'
 import { allOf, Identity, type PolledTable } from './rows'
-import { mustHoldKeys, type Status, statusOf, wordsOf } from './status'
 
 const DAY_SECONDS = 86_400
 /** Number of times in the year to come at which the zone's offset is checked. */

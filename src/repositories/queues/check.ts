@@ -1,18 +1,22 @@
 /** Checks of callers' arguments: every fault at once, before anything reaches a statement. */
 
-import { addFaults, addListFaults, argumentFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'
+import {
+  addFaults,
+  addListFaults,
+  argumentFaults,
+  faultsOf,
+  Judged,
+  type Rules,
+  refuse,
+  sureList,
+} from '../../fields/field'
 import * as fields from '../../fields/queues'
-import { HOLD_RULES } from '../../fields/rates'
 import { checkedPage, ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import type { Fault } from '../../shared/errors'
 import { jsonTextOf } from '../../shared/json'
 import { sureText } from '../../shared/json-faults'
 import type {
-  CycleOptions,
-  DeadFilter,
   ExtendOptions,
-  HistoryPeriod,
-  HoldOptions,
   MessageRef,
   NackOptions,
   NewMessage,
@@ -20,23 +24,24 @@ import type {
   PurgeOptions,
   QueueListOptions,
   QueueSettings,
-  ReceiveOptions,
   RedriveOptions,
   SendOptions,
 } from '../../shared/queue-types'
 import type { IfTag } from '../../shared/types'
 import { ifTagFaults } from '../settings'
-import type { DeadChoice } from './dead/dead-choice'
-import { errorKind } from './dead/error-kind'
+import { type DeadChoice, errorKind } from './dead/dead-choice'
 import { storedLimit } from './heads'
 import type { MessageToSend, SendRequest } from './rows'
 import type { Nack } from './settle/settle'
 
 export const checkedList = (options: QueueListOptions) => checkedPage(options, fields.QUEUE_LIST_RULES)
 
-export function checkQueue(queue: unknown): void {
-  refuse(nameFaults('queue', queue))
+/** The name of the queue, and options by their rules. */
+export function checkQueue(queue: unknown, options: unknown = {}, rules: Rules = NO_RULES): void {
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, rules)])
 }
+
+const NO_RULES: Rules = new Map()
 
 export function checkSettings(queue: unknown, settings: QueueSettings, options: IfTag = {}): void {
   refuse([...nameFaults('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS_RULES), ...ifTagFaults(options)])
@@ -109,16 +114,6 @@ function attributesText(attributes: NewMessage['attributes']): string | null {
   return attributes && Object.keys(attributes).length > 0 ? JSON.stringify({ ...attributes }) : null
 }
 
-export function checkedReceive(queue: unknown, options: ReceiveOptions): ReceiveOptions {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.RECEIVE_RULES)])
-  return options
-}
-
-export function checkedCycle(queue: unknown, options: CycleOptions): ReceiveOptions {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.CYCLE_RULES)])
-  return options
-}
-
 /** The handles of 1 to 1,000 messages; a text that is not a handle is an outcome, not a fault. */
 export function checkedHandles(queue: unknown, messages: readonly MessageRef[]): readonly string[] {
   const faults = nameFaults('queue', queue)
@@ -164,7 +159,7 @@ export function checkedExtend(options: ExtendOptions): number {
 }
 
 export function checkedPeek(queue: unknown, options: PeekOptions): PeekOptions & { limit: number } {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.PEEK_RULES)])
+  checkQueue(queue, options, fields.PEEK_RULES)
   return { ...options, limit: options.limit ?? PAGE_LIMIT.default }
 }
 
@@ -174,7 +169,7 @@ export function checkMessage(queue: unknown, id: unknown, options: unknown = {})
 
 /** `isDead`: dead messages are to be dropped, and not those that wait. */
 export function checkedPurge(queue: unknown, options: PurgeOptions): DeadChoice & { isDead: boolean } {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.PURGE_RULES)])
+  checkQueue(queue, options, fields.PURGE_RULES)
   const { dead = false, error, from, ids } = options
   return { ...choiceOf(options), isDead: dead || (error ?? from ?? ids) !== undefined }
 }
@@ -183,26 +178,9 @@ export function checkCancel(queue: unknown, key: unknown): void {
   refuse([...nameFaults('queue', queue), ...nameFaults('key', key)])
 }
 
-export function checkHold(queue: unknown, options: HoldOptions): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, HOLD_RULES)])
-}
-
-export function checkPromote(queue: unknown, ids: readonly bigint[]): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf({ ids }, fields.PROMOTE_RULES)])
-}
-
 export function checkedRedrive(queue: unknown, options: RedriveOptions): DeadChoice {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.REDRIVE_RULES)])
+  checkQueue(queue, options, fields.REDRIVE_RULES)
   return choiceOf(options)
-}
-
-export function checkErrors(queue: unknown, options: Pick<DeadFilter, 'from'>): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.ERRORS_RULES)])
-}
-
-export function checkedPeriod(queue: unknown, options: { period?: HistoryPeriod | undefined }): HistoryPeriod {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.HISTORY_RULES)])
-  return options.period ?? 'hour'
 }
 
 function choiceOf({ limit, prefix, ids, error, from, dryRun }: RedriveOptions): DeadChoice {

@@ -1,8 +1,12 @@
 /** How many messages a queue has in each state, counted along the claims index. */
 import type { Reader, Row } from '../../database/engine'
 import type { MessageCounts } from '../../shared/queue-types'
+import { CachedCount, CachedCounts } from '../cached-count'
+import { diedIn, type Letters, readLetters } from './dead/deaths'
 import { type QueueHead, takesTurns } from './heads'
+import { type Growths, growthIn, readGrowth } from './history/read'
 import { STATE } from './rows'
+import { lookAtQueues, type QueuesLook } from './troubles'
 
 /** How many messages a rate, or a hold of the queue, keeps waiting. Other queues cost no statement. */
 export async function countLimited(
@@ -67,16 +71,15 @@ async function totalsOf(reader: Reader, rows: readonly Row[], archive: Row | und
   const of = (state: number) => Number(byState.get(state)?.messages ?? 0)
   const waiting = [STATE.ready, STATE.blocked, STATE.inFlight].flatMap((state) => byState.get(state)?.oldest ?? [])
   return {
-    counts: {
-      ready: of(STATE.ready),
-      inFlight: of(STATE.inFlight),
-      delayed: of(STATE.delayed),
-      blocked: of(STATE.blocked),
-      dead: of(STATE.dead),
-      archived: Number(archive?.messages ?? 0),
-    },
+    counts: countsBy(of, Number(archive?.messages ?? 0)),
     oldestAgeSeconds: waiting.length === 0 ? null : await ageOf(reader, waiting as string[]),
   }
+}
+
+/** `of`: how many are in a state. */
+export function countsBy(of: (state: number) => number, archived: number): MessageCounts {
+  const [ready, inFlight, delayed] = [of(STATE.ready), of(STATE.inFlight), of(STATE.delayed)]
+  return { ready, inFlight, delayed, blocked: of(STATE.blocked), dead: of(STATE.dead), archived }
 }
 
 /** The oldest has the smallest id, whatever the queue. */
@@ -87,4 +90,37 @@ async function ageOf(reader: Reader, ids: readonly string[]): Promise<number | n
     [oldest],
   )
   return row ? Math.max(0, Math.floor((Number(row.now_ms) - Number(row.sent_at_ms)) / 1000)) : null
+}
+
+export class KnownTotals {
+  /** Kept for 4 seconds, however long they take. */
+  readonly #counts = new CachedCounts<QueueTotals>(0)
+  readonly #growth = new CachedCount<Growths>()
+  readonly #letters = new CachedCount<readonly Letters[]>()
+  readonly #look = new CachedCount<QueuesLook>()
+
+  /** `isKept`: false in a transaction, which must see its own changes. */
+  constructor(private readonly isKept: boolean) {}
+
+  async of(reader: Reader, head: QueueHead): Promise<QueueTotals & { died: number; growthPerMinute: number | null }> {
+    const count = () => countMessages(reader, head.id)
+    const totals = await (this.isKept ? this.#counts.get(head.id, count) : count())
+    const died = diedIn(head.id, totals.counts.dead, await this.#kept(this.#letters, () => readLetters(reader)))
+    const growth = await this.#kept(this.#growth, () => readGrowth(reader))
+    return { ...totals, died, growthPerMinute: growthIn(growth, head.id)?.perMinute ?? null }
+  }
+
+  /** All queues: their messages and troubles. */
+  look(reader: Reader): Promise<QueuesLook> {
+    return this.#kept(this.#look, () => lookAtQueues(reader))
+  }
+
+  #kept<T>(count: CachedCount<T>, read: () => Promise<T>): Promise<T> {
+    return this.isKept ? count.get(read) : read()
+  }
+
+  /** The queue is gone. */
+  delete(id: bigint): void {
+    this.#counts.delete(id)
+  }
 }

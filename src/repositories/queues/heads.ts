@@ -4,11 +4,17 @@
  * Invariant: a transaction that makes messages ready holds a shared lock on the queue's head to its end. So changing or
  * dropping a queue waits for it, and nothing is sent to a queue that is gone.
  */
-import type { Parameter, Reader, Row, Statement, StatementAnswer, Tx } from '../../database/engine'
-import { placeholders } from '../../database/engine'
+import {
+  placeholders,
+  type Reader,
+  type Row,
+  type Statement,
+  type StatementAnswer,
+  type Tx,
+} from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
-import type { OnDelete } from '../../shared/queue-types'
-import { type Rate, rateOf } from './rates'
+import type { OnDelete, QueueSettings } from '../../shared/queue-types'
+import { column, shaped } from '../row-shape'
 
 /** The shortest visibility of a queue's messages before any message has asked for a shorter one. */
 export const LONGEST_VISIBILITY_SECONDS = 43_200
@@ -28,42 +34,47 @@ export const storedLimit = (limit: number | null): number => limit ?? NO_LIMIT
 /** A limit as the tables have it, as callers see it. */
 export const limitOf = (stored: number): number | null => (stored === NO_LIMIT ? null : stored)
 
-export interface QueueHead {
-  id: bigint
-  queue: string
-  version: bigint
-  visibilityTimeoutSeconds: number
+const HEAD = shaped({
+  id: column.big.of('id'),
+  queue: column.text.of('queue'),
+  version: column.big.of('version'),
+  visibilityTimeoutSeconds: column.number.of('visibility_timeout_seconds'),
   /** As the table has it: 0 is no limit. */
-  maxReceives: number
-  deadLetterQueueId: bigint | null
-  onDelete: OnDelete
-  retentionSeconds: number | null
-  paused: boolean
-  cycled: number
-  holdsDeadLetters: boolean
-  shortestVisibilitySeconds: number
+  maxReceives: column.number.of('max_receives'),
+  deadLetterQueueId: column.big.orNull('dead_letter_queue_id'),
+  onDelete: column.text.of('on_delete'),
+  retentionSeconds: column.number.orNull('retention_seconds'),
+  paused: column.flag.of('paused'),
+  cycled: column.number.of('cycled'),
+  holdsDeadLetters: column.flag.of('has_letters'),
+  shortestVisibilitySeconds: column.number.of('shortest_visibility_seconds'),
   /** How many messages of a group have places; 0 is no limit. */
-  groupConcurrency: number
+  groupConcurrency: column.number.of('group_concurrency'),
   /** Names the limit: places that were given under another one are void. */
-  groupLimitId: number
-  groupPhase: number
+  groupLimitId: column.number.of('group_limit_id'),
+  groupPhase: column.number.of('group_phase'),
   /** As the table has it: 0 is no limit. */
-  maxMessages: number
+  maxMessages: column.number.of('max_messages'),
   /** A message was sent with a key: acks have to look for one that waits behind theirs. */
-  isKeyed: boolean
+  isKeyed: column.flag.of('keyed'),
   /** As the table has them; null where there is neither. */
-  rates: string | null
+  rates: column.text.orNull('rates'),
+  /** No message is handed out before; 0 where none is held. */
+  heldUntilMs: column.number.of('held_until_ms'),
+  groupsHeldUntilMs: column.number.of('groups_held_until_ms'),
+  createdAtMs: column.number.of('created_at_ms'),
+})
+
+export interface QueueHead extends Omit<ReturnType<typeof HEAD.of>, 'onDelete'> {
+  onDelete: OnDelete
   rateLimit: Rate | null
   groupRateLimit: Rate | null
-  /** No message is handed out before; 0 where none is held. */
-  heldUntilMs: number
-  /** For how long, when the head was read. */
+  /** For how long it is held, when the head was read. */
   heldMs: number
   /** The same for its message groups: for how long one of them is held, at most. */
   groupsHeldMs: number
   /** By the database's clock. */
   readAtMs: number
-  createdAtMs: number
 }
 
 /** A head, and the database's time when it was read. */
@@ -72,50 +83,15 @@ export interface ReadHead {
   nowMs: number
 }
 
-/** A head, and the number that a question about its row gave when it was read. */
-export interface JudgedHead extends ReadHead {
-  answer: number
-}
-
-export function headColumns({ engine, now }: Reader): string {
-  return (
-    `${engine.bigint('id')} AS id, queue, ${engine.bigint('version')} AS version, visibility_timeout_seconds, ` +
-    `max_receives, ${engine.bigint('dead_letter_queue_id')} AS dead_letter_queue_id, on_delete, retention_seconds, ` +
-    `paused, cycled, has_letters, shortest_visibility_seconds, group_concurrency, group_limit_id, group_phase, ` +
-    `max_messages, keyed, rates, held_until_ms, groups_held_until_ms, created_at_ms, ${now} AS now_ms`
-  )
-}
+export const headColumns = (reader: Reader): string => `${HEAD.columns(reader)}, ${reader.now} AS now_ms`
 
 export function headOf(row: Row): QueueHead {
-  const rates = row.rates as string | null
-  const remaining = (untilMs: unknown) => Math.max(0, Number(untilMs) - Number(row.now_ms))
-  return {
-    id: BigInt(row.id as string),
-    queue: row.queue as string,
-    version: BigInt(row.version as string),
-    visibilityTimeoutSeconds: Number(row.visibility_timeout_seconds),
-    maxReceives: Number(row.max_receives),
-    deadLetterQueueId: row.dead_letter_queue_id === null ? null : BigInt(row.dead_letter_queue_id as string),
-    onDelete: row.on_delete as OnDelete,
-    retentionSeconds: row.retention_seconds === null ? null : Number(row.retention_seconds),
-    paused: Number(row.paused) === 1,
-    cycled: Number(row.cycled),
-    holdsDeadLetters: Number(row.has_letters) === 1,
-    shortestVisibilitySeconds: Number(row.shortest_visibility_seconds),
-    groupConcurrency: Number(row.group_concurrency),
-    groupLimitId: Number(row.group_limit_id),
-    groupPhase: Number(row.group_phase),
-    maxMessages: Number(row.max_messages),
-    isKeyed: Number(row.keyed) === 1,
-    rates,
-    rateLimit: rates === null ? null : rateOf(rates.split(' ')[0]),
-    groupRateLimit: rates === null ? null : rateOf(rates.split(' ')[1]),
-    heldUntilMs: Number(row.held_until_ms),
-    heldMs: remaining(row.held_until_ms),
-    groupsHeldMs: remaining(row.groups_held_until_ms),
-    readAtMs: Number(row.now_ms),
-    createdAtMs: Number(row.created_at_ms),
-  }
+  const head = HEAD.of(row)
+  const [rateLimit, groupRateLimit] = (head.rates ?? ' ').split(' ').map(rateOf) as [Rate | null, Rate | null]
+  const readAtMs = Number(row.now_ms)
+  const heldMs = Math.max(0, head.heldUntilMs - readAtMs)
+  const groupsHeldMs = Math.max(0, head.groupsHeldUntilMs - readAtMs)
+  return { ...head, onDelete: head.onDelete as OnDelete, rateLimit, groupRateLimit, heldMs, groupsHeldMs, readAtMs }
 }
 
 /** Whether the places of its message groups are limited, at once or by a rate. */
@@ -132,20 +108,35 @@ export function takesTurns({ rates, heldMs, groupsHeldMs }: QueueHead): boolean 
 export const givenPlace = ({ groupLimitId, groupRateLimit }: QueueHead): number =>
   groupRateLimit === null ? groupLimitId : -groupLimitId
 
-/** The queue of this name; `lock` is how its row is locked. `question`: SQL on the row, a number. */
-export function readHead(reader: Reader, queue: string, lock = '', question = '0'): Promise<JudgedHead | null> {
-  return readOne(reader, 'queue', queue, lock, question)
+/** The queue of this name; `lock` is how its row is locked. */
+export async function readHead(reader: Reader, queue: string, lock = ''): Promise<QueueHead | null> {
+  return (await judgeHead(reader, queue, lock))?.head ?? null
+}
+
+export async function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<QueueHead | null> {
+  return (await judgeHead(reader, id, lock))?.head ?? null
+}
+
+/** The queue of this name, or id, and the number that a question gives, SQL on its row. */
+export async function judgeHead(
+  reader: Reader,
+  queue: string | bigint,
+  lock: string,
+  question = '0',
+): Promise<{ head: QueueHead; answer: number } | null> {
+  const column = typeof queue === 'string' ? 'queue' : 'id'
+  const [row] = await reader.rows(
+    `SELECT ${headColumns(reader)}, ${question} AS answer FROM ${reader.tables.queues} WHERE ${column} = ?${lock}`,
+    [queue],
+  )
+  return row ? { head: headOf(row), answer: Number(row.answer) } : null
 }
 
 /** The queue of this name; throws `queue_not_found`. */
 export async function requireHead(reader: Reader, queue: string): Promise<QueueHead> {
-  const read = await readHead(reader, queue)
-  if (read === null) throw notFound(queue)
-  return read.head
-}
-
-export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<ReadHead | null> {
-  return readOne(reader, 'id', id, lock)
+  const head = await readHead(reader, queue)
+  if (head === null) throw notFound(queue)
+  return head
 }
 
 /** Before messages are sent with keys: in a transaction that holds no head yet. */
@@ -159,22 +150,7 @@ export async function deadLetterQueueOf(
   { deadLetterQueueId }: QueueHead,
   lock = '',
 ): Promise<QueueHead | null> {
-  if (deadLetterQueueId === null) return null
-  return (await readHeadById(reader, deadLetterQueueId, lock))?.head ?? null
-}
-
-async function readOne(
-  reader: Reader,
-  key: 'id' | 'queue',
-  value: Parameter,
-  lock: string,
-  question = '0',
-): Promise<JudgedHead | null> {
-  const [row] = await reader.rows(
-    `SELECT ${headColumns(reader)}, ${question} AS answer ` + `FROM ${reader.tables.queues} WHERE ${key} = ?${lock}`,
-    [value],
-  )
-  return row ? { head: headOf(row), nowMs: Number(row.now_ms), answer: Number(row.answer) } : null
+  return deadLetterQueueId === null ? null : readHeadById(reader, deadLetterQueueId, lock)
 }
 
 export interface HeldHeads {
@@ -249,4 +225,20 @@ export async function lastMessageId({ engine, tables, rows }: Reader): Promise<b
 
 export function notFound(queue: string): RecentnError {
   return new RecentnError('queue_not_found', `There is no queue ${JSON.stringify(queue)}: create it with "ensure"`)
+}
+
+/** A `rateLimit`, or a `groupRateLimit`. */
+export type Rate = NonNullable<QueueSettings['rateLimit']>
+
+/** A rate as the table has it; an empty text is none. */
+export function rateOf(text: string | undefined): Rate | null {
+  if (!text) return null
+  const [messages, perSeconds] = text.split('/').map(Number) as [number, number]
+  return { messages, perSeconds }
+}
+
+/** Both rates, for the table. */
+export function storedRates(rateLimit: Rate | null, groupRateLimit: Rate | null): string | null {
+  const [own, ofGroups] = [rateLimit, groupRateLimit].map((rate) => (rate ? `${rate.messages}/${rate.perSeconds}` : ''))
+  return own || ofGroups ? `${own} ${ofGroups}` : null
 }

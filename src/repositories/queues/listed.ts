@@ -1,21 +1,21 @@
 /** Lists of queues: by name; by their state or sorted by a number, chosen among all queues from one look at all messages. */
-import { placeholders, type Reader, type Session } from '../../database/engine'
+import type { Reader, Session } from '../../database/engine'
 import { QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
 import { QUEUE_STATES } from '../../fields/queues'
-import { invalidInput } from '../../shared/errors'
+import { invalidInput, RecentnError } from '../../shared/errors'
 import type { TroubleKind } from '../../shared/overview-types'
 import type { QueueListOptions, QueueOrder, QueuePage, QueueState, QueueStatus } from '../../shared/queue-types'
-import { chunksOf } from '../chunks'
+import { rowsAmong } from '../chunks'
 import { nameRange } from '../name-range'
-import { countLimited } from './counts'
+import { countLimited, countsBy } from './counts'
 import { diedIn } from './dead/deaths'
 import { headColumns, headOf, type QueueHead } from './heads'
 import { growthIn } from './history/read'
 import type { QueueMemory } from './memory'
-import type { NamedHead } from './queues'
+import { type NamedHead, namedHead, queueOf } from './queues'
 import { MAX_IDS, STATE } from './rows'
-import { queueOf } from './shown'
-import type { QueuesLook } from './troubles'
+import { promoteDue } from './settle/promote'
+import { oldestIn, type QueuesLook } from './troubles'
 
 export async function listHeads(
   reader: Reader,
@@ -48,8 +48,6 @@ const STATE_OF: Readonly<Partial<Record<TroubleKind, QueueState>>> = {
   ...{ dead: 'dead', growing: 'growing', blocked: 'blocked' },
   ...{ unreceived: 'stuck', late: 'stuck', held: 'stuck' },
 }
-
-const WAITING: ReadonlySet<number> = new Set([STATE.ready, STATE.blocked, STATE.inFlight])
 
 /** Null is less than any number. */
 const VALUE: Readonly<Record<QueueOrder, (queue: QueueStatus, oldestMs: number | null) => number | null>> = {
@@ -88,7 +86,7 @@ export function listLooked(
       const own = ownStates(named, troubled)
       for (const each of own) states[each]++
       if (state !== undefined && !own.has(state)) continue
-      const oldestMs = oldestIn(look, named)
+      const oldestMs = oldestIn(look.states.get(named.head.id) ?? [])
       const status = statusIn(look, named, oldestMs)
       const value = sort === undefined ? 0 : (VALUE[sort](status, oldestMs) ?? Number.NEGATIVE_INFINITY)
       found.push({ head: named.head, queue: named.head.queue, value, status })
@@ -131,12 +129,6 @@ function ownStates({ head, isDeadLetterQueue }: NamedHead, troubled: ReturnType<
   return states
 }
 
-/** When the oldest message that is ready, blocked or in flight was sent. */
-function oldestIn({ states }: QueuesLook, { head }: NamedHead): number | null {
-  const waiting = states.get(head.id)?.filter(({ state }) => WAITING.has(state)) ?? []
-  return waiting.reduce<number | null>((oldest, { sentAtMs }) => Math.min(oldest ?? sentAtMs, sentAtMs), null)
-}
-
 /** Messages that are archived, or limited, are not counted yet. */
 function statusIn(
   look: QueuesLook,
@@ -148,14 +140,7 @@ function statusIn(
   return QUEUE_STATUS.of({
     ...queueOf(head, deadLetterQueue),
     isDeadLetterQueue,
-    counts: {
-      ready: count(STATE.ready),
-      inFlight: count(STATE.inFlight),
-      delayed: count(STATE.delayed),
-      blocked: count(STATE.blocked),
-      dead: count(STATE.dead),
-      archived: 0,
-    },
+    counts: countsBy(count, 0),
     oldestAgeSeconds: oldestMs && Math.max(0, Math.floor((look.nowMs - oldestMs) / 1000)),
     limited: 0,
     died: diedIn(head.id, count(STATE.dead), look.letters),
@@ -163,18 +148,52 @@ function statusIn(
   })
 }
 
-async function countArchived({ engine, tables, rows }: Reader, page: readonly ListedQueue[]): Promise<void> {
+async function countArchived(reader: Reader, page: readonly ListedQueue[]): Promise<void> {
+  const queueId = `${reader.engine.bigint('queue_id')} AS queue_id`
   const known = new Map(page.map(({ head, status }) => [head.id, status.counts]))
   const archiving = page.filter(({ status }) => status.onDelete === 'archive').map(({ head }) => head.id)
-  for (const ids of chunksOf(archiving, MAX_IDS)) {
-    const counted = await rows(
-      `SELECT ${engine.bigint('queue_id')} AS queue_id, COUNT(*) AS messages FROM ${tables.queueArchive} ` +
-        `WHERE queue_id IN (${placeholders(ids.length)}) GROUP BY queue_id`,
-      ids,
-    )
-    for (const { queue_id: id, messages } of counted) {
-      const counts = known.get(BigInt(id as string))
-      if (counts !== undefined) counts.archived = Number(messages)
-    }
+  const select = `SELECT ${queueId}, COUNT(*) AS messages FROM ${reader.tables.queueArchive} WHERE queue_id IN`
+  const counted = await rowsAmong(reader, archiving, MAX_IDS, (some) => `${select} ${some} GROUP BY queue_id`)
+  for (const { queue_id: id, messages } of counted) {
+    const counts = known.get(BigInt(id as string))
+    if (counts !== undefined) counts.archived = Number(messages)
   }
+}
+
+export async function readStatus(session: Session, memory: QueueMemory, queue: string): Promise<QueueStatus | null> {
+  const named = await session.read((reader) => namedHead(reader, queue))
+  if (named === null) return null
+  await promoteDue(session, memory, queue).catch((error: unknown) => {
+    if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
+  })
+  return statusOf(session, memory, named)
+}
+
+export async function listStatuses(
+  session: Session,
+  memory: QueueMemory,
+  options: QueueListOptions & { limit: number },
+): Promise<QueuePage> {
+  if (options.state !== undefined || options.sort !== undefined) return listLooked(session, memory, options)
+  const { limit, ...names } = options
+  const heads = await session.read((reader) => listHeads(reader, { ...names, limit: limit + 1 }))
+  const queues: QueueStatus[] = []
+  for (const named of heads.slice(0, limit)) queues.push(await statusOf(session, memory, named))
+  return QUEUE_PAGE.of({
+    queues,
+    nextAfter: heads.length > limit ? (queues.at(-1)?.queue ?? null) : null,
+    states: null,
+  })
+}
+
+async function statusOf(
+  session: Session,
+  memory: QueueMemory,
+  { head, deadLetterQueue, isDeadLetterQueue }: NamedHead,
+): Promise<QueueStatus> {
+  const numbers = await session.read(async (reader) => {
+    const totals = await memory.totals.of(reader, head)
+    return { ...totals, limited: await countLimited(reader, head, totals.counts) }
+  })
+  return QUEUE_STATUS.of({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...numbers })
 }

@@ -9,10 +9,10 @@
 import type { Reader, Tx } from '../../database/engine'
 import { performance } from '../../shared/platform'
 import { Reminders } from '../reminders'
+import { KnownTotals } from './counts'
 import type { UngroupedLevel } from './groups/flows'
-import { type JudgedHead, notFound, type QueueHead, readHead } from './heads'
-import type { QueueTraffic, Traffic } from './history/traffic'
-import { KnownTotals } from './known-totals'
+import { judgeHead, notFound, type QueueHead } from './heads'
+import type { QueueTraffic, Traffic } from './history/read'
 import { type ClaimPlace, isBefore } from './pages'
 import { REMINDED_QUEUES } from './reminded'
 import { urgencyOf } from './rows'
@@ -91,17 +91,12 @@ export class QueueMemory {
   }
 
   /** The head as it is, and the number that a question, SQL on its row, gives; throws `queue_not_found`. */
-  async judge(reader: Reader, queue: string, question?: string): Promise<JudgedHead> {
-    const read = await this.#read(reader, queue, question)
-    if (read === null) throw notFound(queue)
-    return read
-  }
-
-  async #read(reader: Reader, queue: string, question?: string): Promise<JudgedHead | null> {
+  async judge(reader: Reader, queue: string, question?: string): Promise<{ head: QueueHead; answer: number }> {
     // A plain read in a transaction may show an old snapshot.
-    const read = await readHead(reader, queue, this.shared ? reader.engine.forShare : '', question)
+    const read = await judgeHead(reader, queue, this.shared ? reader.engine.forShare : '', question)
     this.#heads.delete(queue)
-    if (read !== null) this.learn(read.head)
+    if (read === null) throw notFound(queue)
+    this.learn(read.head)
     return read
   }
 

@@ -61,3 +61,28 @@ function part(
     [queueId, state, ...parameters],
   )
 }
+
+/** The same for archived messages, in the order of their times. */
+export function archivePage(
+  { engine, tables, rows }: Reader,
+  { columns, queueId, lock, limit }: Omit<MessageRange, 'state' | 'where'>,
+  after: MessagePlace | null,
+): Promise<Row[]> {
+  const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
+  return rows(
+    `SELECT ${columns}, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor FROM ${tables.queueArchive} ` +
+      `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${tables.queueArchive}.id LIMIT ${limit}${lock}`,
+    after ? [queueId, after.major, after.major, after.id] : [queueId],
+  )
+}
+
+/** Page after page, until one is empty. `read` gets where the page before has ended. */
+export async function* pagesOf(read: (after: MessagePlace | null) => Promise<Row[]>): AsyncGenerator<Row[]> {
+  for (let after: MessagePlace | null = null; ; ) {
+    const rows: Row[] = await read(after)
+    const end = rows.at(-1)
+    if (end === undefined) return
+    after = placeOf(end)
+    yield rows
+  }
+}

@@ -1,10 +1,12 @@
 /** Looking at messages without claiming them, and removing them by their ids. */
 
 import type { Reader, Row, Tx } from '../../database/engine'
+import { PEEKED_MESSAGE, WHOLE_MESSAGE } from '../../fields/answers-queues'
 import { maxBytesOf } from '../../fields/options'
 import { invalidInput } from '../../shared/errors'
 import { jsonBytes } from '../../shared/json-faults'
 import type {
+  BodyForm,
   BodyOptions,
   MessagePage,
   MessageState,
@@ -13,15 +15,26 @@ import type {
   WholeMessage,
 } from '../../shared/queue-types'
 import { choosing, OWN_COLUMN } from './dead/dead-choice'
-import { changePlaces, makeNextReady, moveOf } from './groups/places'
-import { holdHead, isLimited, type QueueHead, type ReadHead, requireHead } from './heads'
-import { keysBefore, lockKeys } from './keys/key-locks'
-import { KeyTurns, NO_KEYS } from './keys/key-turns'
+import { movesOf } from './groups/places'
+import { holdHead, isLimited, limitOf, type QueueHead, type ReadHead, requireHead } from './heads'
+import { keysBefore, type LockedKeys, lockKeys } from './keys/key-locks'
+import { KeyTurns, moving, NO_KEYS } from './keys/key-turns'
 import type { QueueMemory } from './memory'
-import { type MessagePlace, pageAfter, placeOf } from './pages'
-import { peekedOf, wholeOf } from './peeked'
-import { deathColumns, OWN_LIMIT, PREVIEW_LENGTH, stateName, storedState } from './rows'
-import { lockChosen } from './settle/transitions'
+import { archivePage, type MessagePlace, pageAfter, placeOf } from './pages'
+import { removeRows } from './removal'
+import {
+  attributesOf,
+  bodyOf,
+  countOf,
+  deathColumns,
+  OWN_LIMIT,
+  PREVIEW_LENGTH,
+  stateName,
+  storedState,
+  timeOf,
+} from './rows'
+import { failuresOf } from './settle/receipts'
+import { type LockedRow, lockChosen } from './settle/transitions'
 
 const COMMON =
   'receive_count, sent_at_ms, visible_at_ms, first_received_at_ms, last_received_at_ms, message_group, message_key, last_error, priority, attributes'
@@ -104,12 +117,8 @@ function rowsAfter(
   const { engine } = reader
   const stored = storedState(state)
   if (stored === null) {
-    const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
-    return reader.rows(
-      `SELECT ${engine.bigint('id')} AS id, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor, archived_at_ms, max_receives, ${columns} ` +
-        `FROM ${reader.tables.queueArchive} WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${reader.tables.queueArchive}.id LIMIT ${limit}`,
-      after ? [id, after.major, after.major, after.id] : [id],
-    )
+    const archived = `${engine.bigint('id')} AS id, archived_at_ms, max_receives, ${columns}`
+    return archivePage(reader, { columns: archived, queueId: id, lock: '', limit }, after)
   }
   const all = `${engine.bigint('id')} AS id, ${OWN_COLUMN}, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns}`
   return pageAfter(reader, { columns: all, queueId: id, state: stored, where: '', lock: '', limit }, after)
@@ -139,18 +148,70 @@ export async function getMessage(
 export async function deleteMessage(tx: Tx, memory: QueueMemory, queue: string, id: bigint): Promise<boolean> {
   const held = await holdHead(tx, queue)
   const { head } = held
-  if (head.isKeyed || isLimited(head)) await leave(tx, memory, held, id)
+  if (head.isKeyed || isLimited(head)) {
+    const keys = head.isKeyed ? await lockKeys(tx, await keysBefore(tx, head, [id])) : NO_KEYS
+    const rows = await lockChosen(tx, head, [id], '1 = 1')
+    await removeEnded(tx, memory, held, keys, rows)
+    if (rows.length > 0) return true
+  }
   const removed = await tx.run(`DELETE FROM ${tx.tables.queueMessages} WHERE id = ? AND queue_id = ?`, [id, head.id])
   if (removed > 0) return true
   return (await tx.run(`DELETE FROM ${tx.tables.queueArchive} WHERE id = ? AND queue_id = ?`, [id, head.id])) > 0
 }
 
-/** Ends a message in its group and with its key, before it is removed. */
-async function leave(tx: Tx, memory: QueueMemory, { head, nowMs }: ReadHead, id: bigint): Promise<void> {
-  const turns = new KeyTurns(head.isKeyed ? await lockKeys(tx, await keysBefore(tx, head, [id])) : NO_KEYS)
-  const rows = await lockChosen(tx, head, [id], '1 = 1')
+/** Ends messages that wait in their groups and with their keys, and removes them. */
+async function removeEnded(
+  tx: Tx,
+  memory: QueueMemory,
+  { head, nowMs }: ReadHead,
+  keys: LockedKeys,
+  rows: readonly LockedRow[],
+): Promise<void> {
+  const turns = new KeyTurns(keys)
   turns.end(head, rows)
-  const given = await changePlaces(tx, [...rows.map((row) => moveOf(row, head, null)), ...turns.moves(nowMs)])
-  await turns.finish(tx, memory, nowMs, given)
-  await makeNextReady(tx, given, memory)
+  await moving(tx, memory, { nowMs, turns }, movesOf(rows, head, null), () =>
+    removeRows(tx, rows, tx.tables.queueMessages),
+  )
+}
+
+type PeekedRow = [row: Row, state: MessageState, limit: number, options: { bodies?: BodyForm }]
+
+export const peekedOf = (...given: PeekedRow): PeekedMessage => PEEKED_MESSAGE.of(fieldsOf(...given))
+
+export const wholeOf = (...given: PeekedRow): WholeMessage =>
+  WHOLE_MESSAGE.of({ ...fieldsOf(...given), failures: failuresOf(given[0].failures) })
+
+/** `limit` is the queue's, as the table has it, for messages without their own. */
+function fieldsOf(...[row, state, limit, { bodies }]: PeekedRow): PeekedMessage {
+  return {
+    id: BigInt(row.id as string),
+    state,
+    body: bodyOf(row.body as string, bodies),
+    receiveCount: Number(row.receive_count),
+    maxReceives: limitOf(row.max_receives === null ? limit : Number(row.max_receives)),
+    sentAt: new Date(Number(row.sent_at_ms)),
+    visibleAt: new Date(Number(row.visible_at_ms)),
+    firstReceivedAt: timeOf(row.first_received_at_ms),
+    lastReceivedAt: timeOf(row.last_received_at_ms),
+    archivedAt: state === 'archived' ? new Date(Number(row.archived_at_ms)) : null,
+    deadAt: timeOf(row.dead_at_ms),
+    deadReceiveCount: countOf(row.dead_receive_count),
+    deadLetterFrom: (row.dead_letter_from as string | null | undefined) ?? null,
+    lastError: row.last_error as string | null,
+    messageGroup: row.message_group as string | null,
+    key: row.message_key as string | null,
+    priority: Number(row.priority),
+    attributes: attributesOf(row.attributes as string | null),
+  }
+}
+
+/** False where none waits. Throws `queue_not_found`. */
+export async function cancelWaiting(tx: Tx, memory: QueueMemory, queue: string, key: string): Promise<boolean> {
+  const held = await holdHead(tx, queue)
+  const { head } = held
+  if (!head.isKeyed) return false
+  const keys = await lockKeys(tx, [{ head, key }])
+  const rows = [...keys.values()].flatMap(({ waiting }) => waiting ?? [])
+  await removeEnded(tx, memory, held, keys, rows)
+  return rows.length > 0
 }

@@ -11,23 +11,21 @@ import { type Fault, RecentnError } from '../../shared/errors'
 import type { Queue, QueueSettings } from '../../shared/queue-types'
 import type { IfTag } from '../../shared/types'
 import { REMINDED, remindAtOnce } from '../reminders'
-import { checkTag, givenOf } from '../settings'
+import { checkTag, givenOf, settingsTag } from '../settings'
 import { openLevel } from './groups/flows'
 import { limitColumns } from './groups/group-limit'
 import {
   deadLetterQueueOf,
   LONGEST_VISIBILITY_SECONDS,
+  limitOf,
   lowerShortest,
   notFound,
   type QueueHead,
-  type ReadHead,
   readHead,
-  readHeadById,
   storedLimit,
 } from './heads'
 import type { QueueMemory } from './memory'
 import { clearDropped } from './removal'
-import { queueOf, tagOf } from './shown'
 
 export interface NamedHead {
   head: QueueHead
@@ -40,9 +38,8 @@ export async function lockSettings(tx: Tx): Promise<void> {
 }
 
 export async function namedHead(reader: Reader, queue: string): Promise<NamedHead | null> {
-  const read = await readHead(reader, queue)
-  if (read === null) return null
-  const { head } = read
+  const head = await readHead(reader, queue)
+  if (head === null) return null
   const deadLetterHead = await deadLetterQueueOf(reader, head)
   const [source] = await reader.rows(`SELECT id FROM ${reader.tables.queues} WHERE dead_letter_queue_id = ? LIMIT 1`, [
     head.id,
@@ -95,7 +92,7 @@ export async function pauseQueue(tx: Tx, queue: string, paused: boolean): Promis
 /** By locking reads: a snapshot of the caller's transaction may be older than the locks. */
 async function lockQueue(tx: Tx, queue: string): Promise<QueueHead | null> {
   await lockSettings(tx)
-  return (await readHead(tx, queue, tx.engine.forUpdate))?.head ?? null
+  return readHead(tx, queue, tx.engine.forUpdate)
 }
 
 /** The same; throws `queue_not_found`. */
@@ -136,9 +133,13 @@ async function insertQueue(tx: Tx, queue: string, settings: QueueSettings): Prom
 }
 
 async function changedQueue(tx: Tx, queue: string, deadLetterHead: QueueHead | null): Promise<Queue> {
-  const { head } = (await readHead(tx, queue, tx.engine.forShare)) as ReadHead
+  const head = (await readHead(tx, queue, tx.engine.forShare)) as QueueHead
   await openLevel(tx, { queueId: head.id, urgency: 0 })
-  if (deadLetterHead !== null) await prepareForDeadLetters(tx, deadLetterHead, head)
+  // So that moving a dead letter there changes no head.
+  if (deadLetterHead?.holdsDeadLetters === false) {
+    await tx.run(`UPDATE ${tx.tables.queues} SET has_letters = 1 WHERE id = ?`, [deadLetterHead.id])
+  }
+  if (deadLetterHead !== null) await lowerShortest(tx, deadLetterHead, head.shortestVisibilitySeconds)
   return lockedQueue(tx, head)
 }
 
@@ -175,18 +176,11 @@ async function deadLetterHeadOf(tx: Tx, queue: string, name: string): Promise<Qu
     const detail = `There is no queue ${JSON.stringify(name)}`
     throw new RecentnError('dead_letter_queue_not_found', detail, { faults: faults('does not exist') })
   }
-  for (let next: ReadHead | null = first; next?.head.deadLetterQueueId; ) {
-    next = await readHeadById(tx, next.head.deadLetterQueueId, tx.engine.forShare)
-    if (next?.head.queue === queue) throw cycle()
+  for (let next: QueueHead | null = first; next !== null; ) {
+    next = await deadLetterQueueOf(tx, next, tx.engine.forShare)
+    if (next?.queue === queue) throw cycle()
   }
-  return first.head
-}
-
-/** Prepares `deadLetterHead` for dead letters of `source`, so that moving one there changes no head. */
-async function prepareForDeadLetters(tx: Tx, deadLetterHead: QueueHead, source: QueueHead): Promise<void> {
-  if (!deadLetterHead.holdsDeadLetters)
-    await tx.run(`UPDATE ${tx.tables.queues} SET has_letters = 1 WHERE id = ?`, [deadLetterHead.id])
-  await lowerShortest(tx, deadLetterHead, source.shortestVisibilitySeconds)
+  return first
 }
 
 /** Drops the queue at once, and then its messages; a sweeper continues where this is cut off. False for no queue. */
@@ -219,4 +213,31 @@ async function dropHead(tx: Tx, memory: QueueMemory, queue: string): Promise<Que
   await tx.later(`DELETE FROM ${tx.tables.queues} WHERE id = ?`, [head.id])
   memory.dropped(tx, head)
   return head
+}
+
+/** A queue that is made again has another tag. It names the dead-letter queue by its id: a caller may not know its name. */
+export function tagOf({ id, deadLetterQueueId, rates, ...head }: QueueHead): string {
+  const { visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages } = head
+  const settings = [visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages]
+  if (rates !== null) return settingsTag([String(id), String(deadLetterQueueId), ...settings, rates])
+  return settingsTag([String(id), deadLetterQueueId === null ? null : String(deadLetterQueueId), ...settings])
+}
+
+export function queueOf(head: QueueHead, deadLetterQueue: string | null): Queue {
+  return {
+    queue: head.queue,
+    tag: tagOf(head),
+    visibilityTimeoutSeconds: head.visibilityTimeoutSeconds,
+    maxReceives: limitOf(head.maxReceives),
+    deadLetterQueue,
+    onDelete: head.onDelete,
+    retentionSeconds: head.retentionSeconds,
+    groupConcurrency: limitOf(head.groupConcurrency),
+    maxMessages: limitOf(head.maxMessages),
+    rateLimit: head.rateLimit,
+    groupRateLimit: head.groupRateLimit,
+    holdEndsAt: head.heldMs > 0 ? new Date(head.heldUntilMs) : null,
+    paused: head.paused,
+    createdAt: new Date(head.createdAtMs),
+  }
 }

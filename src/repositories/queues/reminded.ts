@@ -1,6 +1,5 @@
 /** Due work in a queue, for looks at one queue and at all of them. */
-import type { PollFacts } from '../poll-query'
-import { REMINDED, type Subjects } from '../reminders'
+import { type PollFacts, REMINDED, type Subjects } from '../reminders'
 import { GROUP_PHASE } from './heads'
 import { STATE } from './rows'
 

@@ -2,15 +2,15 @@
  * Removing many messages, state by state, in small transactions. Each continues after the place where the one before has ended:
  * from the start, a server would pass over all removed index entries that it has not purged yet.
  */
-import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
-import { chunksOf } from '../chunks'
+import type { Reader, Row, Session, Tx } from '../../database/engine'
+import { writeAmong } from '../chunks'
 import type { DeadChoice } from './dead/dead-choice'
 import { countDead, withDead } from './dead/dead-messages'
-import { changePlaces, makeNextReady, moveOf } from './groups/places'
+import { changePlaces, makeNextReady, movesOf } from './groups/places'
 import { lastMessageId, readHeadById, requireHead } from './heads'
 import { forgetKeys } from './keys/key-locks'
 import type { QueueMemory } from './memory'
-import { type MessagePlace, pageAfter, placeOf } from './pages'
+import { archivePage, type MessagePlace, pageAfter, pagesOf } from './pages'
 import { MAX_IDS, STATE } from './rows'
 import { type LockedRow, lockedColumns, lockedOf } from './settle/transitions'
 
@@ -92,34 +92,27 @@ interface PurgeBounds {
 /** Resolves to how many were removed; without bounds all are, of a queue that is dropped. */
 async function removeRange(session: Session, range: Removable, purge: PurgeBounds | null): Promise<number> {
   let removed = 0
-  let after: MessagePlace | null = null
-  for (;;) {
-    const place: MessagePlace | null = after
+  const removePage = (after: MessagePlace | null): Promise<Row[]> => {
     const most = purge === null ? BATCH : Math.min(BATCH, purge.limit - removed)
-    if (most === 0) return removed
-    const rows = await session.write(async (tx) => {
-      const found = await lockAfter(tx, range, purge?.last ?? null, place, most)
+    if (most === 0) return Promise.resolve([])
+    return session.write(async (tx) => {
+      const found = await lockAfter(tx, range, purge?.last ?? null, after, most)
       if (purge) await leavePlaces(tx, purge.memory, range.queueId, found.map(lockedOf))
       await removeRows(tx, found, 'archived' in range ? tx.tables.queueArchive : tx.tables.queueMessages)
       return found
     })
-    removed += rows.length
-    const end = rows.at(-1)
-    if (end === undefined) return removed
-    after = placeOf(end)
   }
+  for await (const rows of pagesOf(removePage)) removed += rows.length
+  return removed
 }
 
 /** Ends messages in their groups and with their keys, before they are removed. */
 async function leavePlaces(tx: Tx, memory: QueueMemory, queueId: bigint, rows: readonly LockedRow[]): Promise<void> {
   await forgetKeys(tx, rows)
   if (rows.every(({ groupPlace }) => groupPlace === null)) return
-  const held = await readHeadById(tx, queueId, tx.engine.forShare)
-  if (held === null) return
-  const given = await changePlaces(
-    tx,
-    rows.map((row) => moveOf(row, held.head, null)),
-  )
+  const head = await readHeadById(tx, queueId, tx.engine.forShare)
+  if (head === null) return
+  const given = await changePlaces(tx, movesOf(rows, head, null))
   await makeNextReady(tx, given, memory)
 }
 
@@ -133,12 +126,7 @@ function lockAfter(
   const { engine } = tx
   const id = `${engine.bigint('id')} AS id`
   if ('archived' in range) {
-    const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
-    return tx.rows(
-      `SELECT ${id}, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor FROM ${tx.tables.queueArchive} ` +
-        `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${tx.tables.queueArchive}.id LIMIT ${limit}${engine.forUpdate}`,
-      after ? [range.queueId, after.major, after.major, after.id] : [range.queueId],
-    )
+    return archivePage(tx, { columns: id, queueId: range.queueId, lock: engine.forUpdate, limit }, after)
   }
   return pageAfter(
     tx,
@@ -155,9 +143,7 @@ function lockAfter(
   )
 }
 
-export async function removeRows(tx: Tx, rows: readonly { id?: unknown }[], table: string): Promise<void> {
+export function removeRows(tx: Tx, rows: readonly { id?: unknown }[], table: string): Promise<void> {
   const ids = rows.map(({ id }) => BigInt(id as string | bigint))
-  for (const chunk of chunksOf(ids, MAX_IDS)) {
-    await tx.later(`DELETE FROM ${table} WHERE id IN (${placeholders(chunk.length)})`, chunk)
-  }
+  return writeAmong(tx, ids, MAX_IDS, (some) => `DELETE FROM ${table} WHERE id IN ${some}`)
 }

@@ -2,10 +2,13 @@
  * Work queues as a repository: checks the arguments, and runs each operation or hands it to its runner. It owns
  * recentn_queues, recentn_queue_messages, recentn_queue_archive and the tables beside them.
  */
+
 import type { DataSource, EntityManager } from 'typeorm'
 import { sessionOf } from '../../database/attached/attach'
 import type { Session, Tx } from '../../database/engine'
 import { QUEUE } from '../../fields/answers-queues'
+import * as fields from '../../fields/queues'
+import { HOLD_RULES } from '../../fields/rates'
 import type { JsonText } from '../../shared/json'
 import type * as Queue from '../../shared/queue-types'
 import type { ExtendOptions, MessageRef, NackOptions } from '../../shared/queue-types'
@@ -18,10 +21,11 @@ import { readErrors } from './dead/deaths'
 import { applyChangedLimit } from './groups/group-limit'
 import { holdQueue } from './groups/holds'
 import { readHistory } from './history/read'
-import { cancelWaiting } from './keys/cancel'
+import { listStatuses, readStatus } from './listed'
 import { QueueMemory } from './memory'
-import { deleteMessage, getMessage, peekPage } from './peek'
+import { cancelWaiting, deleteMessage, getMessage, peekPage } from './peek'
 import * as queues from './queues'
+import { queueOf } from './queues'
 import { purgeQueue } from './removal'
 import { SENDS } from './send/send'
 import { ACKS } from './settle/ack'
@@ -29,8 +33,6 @@ import { promoteChosen, promoteDue } from './settle/promote'
 import type { Receipt } from './settle/receipts'
 import { redriveQueue } from './settle/redrive'
 import * as settle from './settle/settle'
-import { queueOf } from './shown'
-import { listStatuses, readStatus } from './status'
 
 type Made = Queue.Queue & { created: boolean }
 
@@ -73,11 +75,13 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async receive<Body = unknown>(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message<Body>[]> {
-    return this.#receive(queue, check.checkedReceive(queue, options), null)
+    check.checkQueue(queue, options, fields.RECEIVE_RULES)
+    return this.#receive(queue, options, null)
   }
 
   async cycle<Body = unknown>(queue: string, options: Queue.CycleOptions = {}): Promise<Queue.Message<Body>[]> {
-    return this.#receive(queue, check.checkedCycle(queue, options), options.cursor ?? 'default')
+    check.checkQueue(queue, options, fields.CYCLE_RULES)
+    return this.#receive(queue, options, options.cursor ?? 'default')
   }
 
   async #receive<Body>(queue: string, options: Queue.ReceiveOptions, cursor: string | null) {
@@ -157,7 +161,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }> {
-    check.checkPromote(queue, ids)
+    check.checkQueue(queue, { ids }, fields.PROMOTE_RULES)
     return { promoted: await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids)) }
   }
 
@@ -168,7 +172,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async errors(queue: string, options: Pick<Queue.DeadFilter, 'from'> = {}): Promise<Queue.DeadErrors> {
-    check.checkErrors(queue, options)
+    check.checkQueue(queue, options, fields.ERRORS_RULES)
     await promoteDue(this.#session, this.#memory, queue)
     return this.#session.read((reader) => readErrors(reader, queue, options.from))
   }
@@ -177,7 +181,8 @@ export class QueueRepository implements Queue.Queues {
     queue: string,
     options: { period?: Queue.HistoryPeriod | undefined } = {},
   ): Promise<Queue.QueueHistory> {
-    return readHistory(this.#session, queue, check.checkedPeriod(queue, options))
+    check.checkQueue(queue, options, fields.HISTORY_RULES)
+    return readHistory(this.#session, queue, options.period ?? 'hour')
   }
 
   async get(queue: string): Promise<Queue.QueueStatus | null> {
@@ -218,7 +223,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async hold(queue: string, options: Queue.HoldOptions): Promise<Queue.QueueHold> {
-    check.checkHold(queue, options)
+    check.checkQueue(queue, options, HOLD_RULES)
     return holdQueue(this.#session, this.#memory, queue, options)
   }
 

@@ -4,17 +4,24 @@
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { performance } from '../../shared/platform'
-import { answersTo, isYes, type PollAnswer, type PollFacts, type PollQuestion, whether } from '../poll-query'
-import type { DueSubject } from '../reminders'
+import {
+  answersTo,
+  type DueSubject,
+  isYes,
+  type PollAnswer,
+  type PollFacts,
+  type PollQuestion,
+  whether,
+} from '../reminders'
 import { idleFlowsSql, sweepFlows } from './groups/flows'
 import { anyMendable, applyGroupLimit, mendLimits } from './groups/group-limit'
 import { oldTurnsSql, sweepTurns } from './groups/turns'
-import { releaseOverdue } from './keys/overdue'
+import { releaseOverdue } from './keys/key-turns'
 import type { QueueMemory } from './memory'
 import { clearDropped, removeRows } from './removal'
 import { oldDedupsSql, sweepDedups } from './send/dedups'
+import { type QueueWork, queueWork } from './settle/looks'
 import { promoteQueue } from './settle/promote'
-import { type QueueWork, queueWork } from './settle/queue-work'
 
 /** The pause between two removals, when the first has left nothing. */
 const REMOVAL_MS = 3000

@@ -1,10 +1,11 @@
 /** The troubles of queues, and how many messages they have: found along indexes, for all of them at once. */
-import { placeholders, type Reader, type Row } from '../../database/engine'
+import type { Reader } from '../../database/engine'
 import type { Trouble, TroubleKind } from '../../shared/overview-types'
-import { chunksOf, groupedBy } from '../chunks'
+import { groupedBy, rowsAmong } from '../chunks'
+import { column, shaped } from '../row-shape'
 import { type Letters, readLetters } from './dead/deaths'
 import { type Growths, growthIn, nowOf, readGrowth } from './history/read'
-import { MAX_IDS, STATE } from './rows'
+import { countOf, MAX_IDS, STATE } from './rows'
 
 /** Ready for longer than this, with no message in flight: probably no process receives. */
 const UNRECEIVED_MS = 60_000
@@ -17,66 +18,61 @@ const BLOCKED_MS = 300_000
 
 export type FoundTrouble = Pick<Trouble, 'kind' | 'name' | 'count'> & { sinceMs: number } & Partial<Trouble>
 
-interface QueueRow {
-  id: bigint
-  queue: string
-  paused: boolean
+const QUEUE_ROW = shaped({
+  id: column.big.of('id'),
+  queue: column.text.of('queue'),
+  paused: column.flag.of('paused'),
+  lettersId: column.big.orNull('dead_letter_queue_id'),
+})
+
+interface QueueRow extends ReturnType<typeof QUEUE_ROW.of> {
   isDeadLetterQueue: boolean
 }
 
 /** The messages of one queue and state, with the oldest of them. */
-export interface StateRow {
-  queueId: bigint
-  state: number
-  messages: number
+const STATE_ROW = shaped({
+  queueId: column.big.of('counted.queue_id'),
+  state: column.number.of('counted.state'),
+  messages: column.number.of('counted.messages'),
   /** Of those that are dead, when the first one died. */
-  firstMajor: number
-  sentAtMs: number
-  visibleAtMs: number
+  firstMajor: column.number.of('counted.first_major'),
+  sentAtMs: column.number.of('oldest.sent_at_ms'),
+  visibleAtMs: column.number.of('oldest.visible_at_ms'),
+  messageGroup: column.text.orNull('oldest.message_group'),
+})
+
+export interface StateRow extends ReturnType<typeof STATE_ROW.of> {
   /** Of the message that a receive would get first; null if none is ready. */
   firstAtMs: number | null
-  messageGroup: string | null
 }
 
 /** One scan of the claims index; of each queue and state it reads the oldest message, and the first one that is ready. */
-async function readStates({ engine, tables, rows }: Reader): Promise<StateRow[]> {
+export async function readStates(reader: Reader): Promise<StateRow[]> {
+  const { engine, tables } = reader
   const index = engine.useIndex(tables.index.messagesClaim)
   const first = `SELECT ready.visible_at_ms FROM ${tables.queueMessages} ready${index} WHERE ready.queue_id = counted.queue_id AND ready.state = ${STATE.ready}`
-  const found = await rows(
-    `SELECT ${engine.bigint('counted.queue_id')} AS queue_id, counted.state AS state, counted.messages AS messages, ` +
-      'counted.first_major AS first_major, oldest.sent_at_ms AS sent_at_ms, oldest.visible_at_ms AS visible_at_ms, oldest.message_group AS message_group, ' +
+  const found = await reader.rows(
+    `SELECT ${STATE_ROW.columns(reader)}, ` +
       `CASE WHEN counted.state = ${STATE.ready} THEN (${first} ORDER BY ready.sort_major, ready.sort_minor, ready.id LIMIT 1) END AS first_at_ms ` +
       `FROM (SELECT queue_id, state, COUNT(*) AS messages, MIN(id) AS oldest_id, MIN(sort_major) AS first_major FROM ${tables.queueMessages}${index} ` +
       `GROUP BY queue_id, state) counted JOIN ${tables.queueMessages} oldest ON oldest.id = counted.oldest_id`,
   )
-  return found.map((row) => ({
-    queueId: BigInt(row.queue_id as string),
-    state: Number(row.state),
-    messages: Number(row.messages),
-    firstMajor: Number(row.first_major),
-    sentAtMs: Number(row.sent_at_ms),
-    visibleAtMs: Number(row.visible_at_ms),
-    firstAtMs: (row.first_at_ms ?? null) === null ? null : Number(row.first_at_ms),
-    messageGroup: row.message_group as string | null,
-  }))
+  return found.map((row) => ({ ...STATE_ROW.of(row), firstAtMs: countOf(row.first_at_ms) }))
 }
 
-async function readQueues({ engine, tables, rows }: Reader): Promise<Map<bigint, QueueRow>> {
-  const found = await rows(
-    `SELECT ${engine.bigint('id')} AS id, queue, paused, ${engine.bigint('dead_letter_queue_id')} AS letters_id FROM ${tables.queues}`,
-  )
-  const letterIds = new Set(found.map(({ letters_id: id }) => id && String(id)))
-  return new Map(
-    found.map(({ id, queue, paused }) => [
-      BigInt(id as string),
-      {
-        id: BigInt(id as string),
-        queue: queue as string,
-        paused: Number(paused) === 1,
-        isDeadLetterQueue: letterIds.has(String(id)),
-      },
-    ]),
-  )
+const WAITING: ReadonlySet<number> = new Set([STATE.ready, STATE.blocked, STATE.inFlight])
+
+/** When the oldest message that is ready, blocked or in flight was sent. */
+export function oldestIn(states: readonly StateRow[]): number | null {
+  const waiting = states.filter(({ state }) => WAITING.has(state))
+  return waiting.reduce<number | null>((oldest, { sentAtMs }) => Math.min(oldest ?? sentAtMs, sentAtMs), null)
+}
+
+async function readQueues(reader: Reader): Promise<Map<bigint, QueueRow>> {
+  const rows = await reader.rows(`SELECT ${QUEUE_ROW.columns(reader)} FROM ${reader.tables.queues}`)
+  const found = rows.map(QUEUE_ROW.of)
+  const letterIds = new Set(found.map(({ lettersId }) => lettersId))
+  return new Map(found.map((one) => [one.id, { ...one, isDeadLetterQueue: letterIds.has(one.id) }]))
 }
 
 /** The messages and troubles of all queues, from one look. A queue without messages has no states. */
@@ -160,22 +156,18 @@ function growing({ queue: name, ...queue }: QueueRow, states: ReadonlyMap<number
 const waitsSince = ({ visibleAtMs, firstAtMs }: StateRow) => Math.min(visibleAtMs, firstAtMs ?? visibleAtMs)
 
 async function heldMessages(
-  { engine, tables, rows }: Reader,
+  reader: Reader,
   queues: ReadonlyMap<bigint, QueueRow>,
   states: ReadonlyMap<bigint, readonly StateRow[]>,
   nowMs: number,
 ): Promise<FoundTrouble[]> {
   const busy = [...states].flatMap(([id, all]) => (all.some(({ state }) => state === STATE.inFlight) ? id : []))
-  const found: Row[] = []
-  for (const chunk of chunksOf(busy, MAX_IDS)) {
-    const held = await rows(
-      `SELECT ${engine.bigint('queue_id')} AS queue_id, COUNT(*) AS messages, MIN(last_received_at_ms) AS since_ms ` +
-        `FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id IN (${placeholders(chunk.length)}) ` +
-        `AND state = ${STATE.inFlight} AND (last_received_at_ms <= ? OR visible_at_ms <= ?) GROUP BY queue_id`,
-      [...chunk, nowMs - HELD_MS, nowMs - ENDED_MS],
-    )
-    for (const row of held) found.push(row)
-  }
+  const { engine, tables } = reader
+  const sql = (some: string) =>
+    `SELECT ${engine.bigint('queue_id')} AS queue_id, COUNT(*) AS messages, MIN(last_received_at_ms) AS since_ms ` +
+    `FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id IN ${some} ` +
+    `AND state = ${STATE.inFlight} AND (last_received_at_ms <= ? OR visible_at_ms <= ?) GROUP BY queue_id`
+  const found = await rowsAmong(reader, busy, MAX_IDS, sql, { after: [nowMs - HELD_MS, nowMs - ENDED_MS] })
   return found.flatMap(({ queue_id: id, messages, since_ms: since }) => {
     const queue = queues.get(BigInt(id as string))
     if (queue === undefined) return []

@@ -13,7 +13,7 @@
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { nameRange } from '../name-range'
-import { whether } from '../poll-query'
+import { whether } from '../reminders'
 import { forgetGroup } from './groups'
 import { lockHead, lockHeads, saveHeads, selectHeads } from './heads'
 import type { GroupMemory } from './memory'

@@ -7,7 +7,7 @@
  * wholly before, or finds the group). A layout never goes back to an older policy.
  */
 import type { Reader, Tx } from '../../database/engine'
-import { LostRows } from '../../database/schema/schema-check'
+import { LostRows } from '../../database/schema/schema'
 import type { Tables } from '../../database/tables'
 import type { Mode, OwnSettings, Settings } from '../../shared/group-types'
 import { performance } from '../../shared/platform'

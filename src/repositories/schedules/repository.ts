@@ -140,12 +140,12 @@ async function changeSchedule(
   const given = change(before)
   if (given === before) return { row: before, created: false }
   checkTag(options, before && tagOf(before))
-  const read = await readHead(tx, given.queue, tx.engine.forShare)
-  if (read === null) {
+  const head = await readHead(tx, given.queue, tx.engine.forShare)
+  if (head === null) {
     const detail = `There is no queue ${JSON.stringify(given.queue)}`
     throw new RecentnError('queue_not_found', detail, { faults: [{ pointer: '/queue', detail: 'does not exist' }] })
   }
-  const { nowMs } = read
+  const nowMs = head.readAtMs
   const nextTickMs =
     before !== null && isSameTiming(before, given)
       ? before.nextTickMs

@@ -6,6 +6,7 @@ import { JsonText } from '../../shared/json'
 import type { ListedSchedule, Schedule, ScheduleDefinition } from '../../shared/schedule-types'
 import { limitOf } from '../queues/heads'
 import { bodyOf, type MessageToSend, NO_KEY } from '../queues/rows'
+import { column, shaped } from '../row-shape'
 import { settingsTag } from '../settings'
 
 export interface ScheduledSend {
@@ -16,71 +17,54 @@ export interface ScheduledSend {
   message: MessageToSend
 }
 
-export interface ScheduleRow extends ScheduledSend {
-  schedule: string
-  nextTickMs: number
+const TIMING = shaped({
+  cron: column.text.orNull('cron'),
+  everySeconds: column.number.orNull('every_seconds'),
+  timeZone: column.text.of('time_zone'),
+})
+
+const MESSAGE = shaped({
+  delaySeconds: column.number.of('delay_seconds'),
+  visibilityTimeoutSeconds: column.number.orNull('visibility_timeout_seconds'),
+  maxReceives: column.number.orNull('max_receives'),
+  priority: column.number.of('priority'),
+  messageGroup: column.text.orNull('message_group'),
+  attributes: column.text.orNull('attributes'),
+})
+
+const ROW = shaped({
+  schedule: column.text.of('schedule'),
+  queue: column.text.of('queue'),
+  missed: column.text.of('missed'),
+  nextTickMs: column.number.of('next_tick_ms'),
   /** When a store looks at it next. */
-  dueAtMs: number
-  lastTickMs: number | null
-  lastSentAtMs: number | null
-  lastError: string | null
-  createdAtMs: number
-}
+  dueAtMs: column.number.of('due_at_ms'),
+  lastTickMs: column.number.orNull('last_tick_ms'),
+  lastSentAtMs: column.number.orNull('last_sent_at_ms'),
+  lastError: column.text.orNull('last_error'),
+  createdAtMs: column.number.of('created_at_ms'),
+})
+
+export interface ScheduleRow extends ScheduledSend, Omit<ReturnType<typeof ROW.of>, 'missed'> {}
 
 /** A longer body is not read with a list. */
 const LISTED_BODY = 2000
 
-const COLUMNS =
-  'schedule, queue, cron, every_seconds, time_zone, missed, next_tick_ms, due_at_ms, last_tick_ms, last_sent_at_ms, ' +
-  'last_error, delay_seconds, visibility_timeout_seconds, max_receives, priority, message_group, attributes, created_at_ms'
-
-export function scheduleColumns({ now }: Pick<Reader, 'now'>, body = 'body'): string {
-  return `${COLUMNS}, ${now} AS now_ms, ${body}`
+export function scheduleColumns(reader: Pick<Reader, 'engine' | 'now'>, body = 'body'): string {
+  const columns = [TIMING, MESSAGE, ROW].map((shape) => shape.columns(reader))
+  return `${columns.join(', ')}, ${reader.now} AS now_ms, ${body}`
 }
 
 /** The body is null where it is a long one. */
-export function listedColumns(reader: Pick<Reader, 'now'>): string {
+export function listedColumns(reader: Pick<Reader, 'engine' | 'now'>): string {
   return scheduleColumns(reader, `CASE WHEN LENGTH(body) <= ${LISTED_BODY} THEN body END AS body`)
 }
 
-const numberOrNull = (value: unknown) => (value === null ? null : Number(value))
-
 export function scheduleRowOf(row: Row): ScheduleRow {
-  return {
-    schedule: row.schedule as string,
-    queue: row.queue as string,
-    timing: timingOf(row),
-    missed: row.missed as MissedTicks,
-    message: messageIn(row),
-    nextTickMs: Number(row.next_tick_ms),
-    dueAtMs: Number(row.due_at_ms),
-    lastTickMs: numberOrNull(row.last_tick_ms),
-    lastSentAtMs: numberOrNull(row.last_sent_at_ms),
-    lastError: row.last_error as string | null,
-    createdAtMs: Number(row.created_at_ms),
-  }
-}
-
-function timingOf(row: Row): Timing {
-  return {
-    cron: row.cron as string | null,
-    everySeconds: numberOrNull(row.every_seconds),
-    timeZone: row.time_zone as string,
-  }
-}
-
-function messageIn(row: Row): MessageToSend {
-  return {
-    body: row.body as string,
-    delayMs: Number(row.delay_seconds) * 1000,
-    visibilityTimeoutSeconds: numberOrNull(row.visibility_timeout_seconds),
-    maxReceives: numberOrNull(row.max_receives),
-    dedupId: null,
-    priority: Number(row.priority),
-    messageGroup: row.message_group as string | null,
-    ...NO_KEY,
-    attributes: row.attributes as string | null,
-  }
+  const { missed, ...own } = ROW.of(row)
+  const { delaySeconds, ...message } = MESSAGE.of(row)
+  const sent = { ...message, ...NO_KEY, body: row.body as string, delayMs: delaySeconds * 1000, dedupId: null }
+  return { ...own, missed: missed as MissedTicks, timing: TIMING.of(row), message: sent }
 }
 
 export function shownSchedule(row: ScheduleRow, bodies?: 'value' | 'text'): Schedule {

@@ -5,8 +5,7 @@
  */
 import type { Session } from '../../database/engine'
 import type { JoinedPoll, SharedPoll } from '../../kit/shared-poll'
-import type { Followed } from '../../repositories/feeds/follow-types'
-import { type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
+import { type Followed, type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
 import { beginFollowed } from '../../repositories/feeds/heads'
 import type { FeedMemory } from '../../repositories/feeds/memory'
 import {
@@ -18,7 +17,7 @@ import {
   rowsKey,
   unpublishedRows,
 } from '../../repositories/feeds/publish'
-import type { PollAnswer, PollQuestion } from '../../repositories/poll-query'
+import type { PollAnswer, PollQuestion } from '../../repositories/reminders'
 import { performance } from '../../shared/platform'
 import { Stoppable } from '../../shared/running'
 import type { WorkCounts } from '../counts'

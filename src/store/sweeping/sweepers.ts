@@ -6,7 +6,7 @@
 import { Loop } from '../../kit/loop'
 import type { SharedPoll } from '../../kit/shared-poll'
 import type { DoorMovers } from '../../repositories/door/mover'
-import type { DueQuestion, PollAnswer, PollQuestion } from '../../repositories/poll-query'
+import type { DueQuestion, PollAnswer, PollQuestion } from '../../repositories/reminders'
 import type { WorkCounts } from '../counts'
 import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'

@@ -1,6 +1,6 @@
 import { createConnection } from 'mysql2/promise'
 import { sessionOf } from '../../../src/database/attached/attach'
-import { answersTo } from '../../../src/repositories/poll-query'
+import { answersTo } from '../../../src/repositories/reminders'
 import { openedOf } from '../../support/opened'
 import { soonMs, timed } from '../../support/timing'
 import { type Context, eventually } from '../context'

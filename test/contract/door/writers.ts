@@ -1,5 +1,5 @@
 import { createConnection } from 'mysql2/promise'
-import { proceduresSql } from '../../../src/repositories/door/procedures'
+import { proceduresSql } from '../../../src/repositories/door/doors'
 import { type Context, membersOf } from '../context'
 import { bodiesIn, doorTools, leftIn, move } from './tools'
 

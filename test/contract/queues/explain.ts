@@ -38,9 +38,9 @@ export function describeQueueExplain(context: Context): void {
 }
 
 async function headOf(context: Context, queue: string): Promise<QueueHead> {
-  const read = await sessionOf(context.store.dataSource).read((reader) => readHead(reader, queue))
-  if (read === null) throw new Error('the queue is gone')
-  return read.head
+  const head = await sessionOf(context.store.dataSource).read((reader) => readHead(reader, queue))
+  if (head === null) throw new Error('the queue is gone')
+  return head
 }
 
 function describeServerPlans(context: Context): void {

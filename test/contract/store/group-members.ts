@@ -1,5 +1,5 @@
 import { engineOf, sessionOf } from '../../../src/database/attached/attach'
-import { MEMBERS } from '../../../src/database/mysql/members'
+import { MEMBERS } from '../../../src/database/mysql/server-hosts'
 import { migrate } from '../../../src/database/schema/migrate'
 import { createApp } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'

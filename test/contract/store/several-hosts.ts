@@ -1,5 +1,4 @@
-import { MEMBERS } from '../../../src/database/mysql/members'
-import { LOOKS } from '../../../src/database/mysql/server-hosts'
+import { LOOKS, MEMBERS } from '../../../src/database/mysql/server-hosts'
 import { urlFault } from '../../../src/database/mysql/server-url'
 import { openStore, type Store } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'

@@ -1,6 +1,6 @@
 /** One run of the model: each operation on a store and on the oracle, and after each what can be seen is compared. */
 import type { Store } from '../../../src/index'
-import type { Followed } from '../../../src/repositories/feeds/follow-types'
+import type { Followed } from '../../../src/repositories/feeds/followed'
 import { sweptFeeds } from '../../contract/feeds/tools'
 import { compare } from './compare'
 import { inTransaction, OpenTransaction } from './open'

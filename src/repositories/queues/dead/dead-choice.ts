@@ -2,7 +2,6 @@
 import type { Reader, Row } from '../../../database/engine'
 import type { QueueHead } from '../heads'
 import { STATE } from '../rows'
-import { errorKind } from './error-kind'
 
 /** Delayed ones come first: time makes them ready, and a walk that began with the ready ones would miss those. */
 const LETTER_STATES = [STATE.delayed, STATE.blocked, STATE.ready, STATE.dead]
@@ -74,4 +73,24 @@ export function choosing(
   }
   return (row) =>
     isChosen({ ...row, is_own: isDead ? row.is_own : 0, died_in: row.dead_letter_from ?? null }, queue, choice)
+}
+
+/** Characters of a kind: what follows rarely tells errors apart. */
+const MAX_KIND_CHARACTERS = 200
+
+/** A word with a digit in it: a number, an id, a time, an address. */
+const NUMBERED = /[\p{L}\p{N}_.:@/-]*\p{N}[\p{L}\p{N}_.:@/-]*/gu
+/** Statuses of HTTP and SMTP tell errors apart. */
+const STATUS = /^[1-5]\d\d[.:]?$/
+/** A number before one of these is an amount. */
+const UNIT = /^ ?(?:ms|s|sec|seconds|min|minutes|h|hours|bytes|[kMG]i?B|%|times|rows|messages|items)(?!\w)/i
+
+/** The kind of an error, by which those that differ only in numbers and ids are alike: `#` in place of each number and id. That of a kind is itself; that of no error is ''. */
+export function errorKind(error: string | null): string {
+  if (error === null) return ''
+  const plain = error.replace(/\s+/g, ' ').trim()
+  const kind = plain.replace(NUMBERED, (word, at: number) =>
+    STATUS.test(word) && !UNIT.test(plain.slice(at + word.length)) ? word : '#',
+  )
+  return Array.from(kind).slice(0, MAX_KIND_CHARACTERS).join('').trimEnd()
 }

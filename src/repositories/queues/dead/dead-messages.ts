@@ -4,10 +4,10 @@
  *
  * Invariant: what is done to a message is done under its lock, and only if it is still chosen then.
  */
-import { placeholders, type Reader, type Row, type Session, type Tx } from '../../../database/engine'
-import { chunksOf } from '../../chunks'
-import { holdHead, lastMessageId, notFound, type QueueHead, type ReadHead, readHead, requireHead } from '../heads'
-import { type MessagePlace, pageAfter, placeOf } from '../pages'
+import type { Reader, Row, Session, Tx } from '../../../database/engine'
+import { rowsAmong } from '../../chunks'
+import { holdHead, lastMessageId, type QueueHead, type ReadHead, requireHead } from '../heads'
+import { type MessagePlace, pageAfter, pagesOf } from '../pages'
 import { MAX_IDS } from '../rows'
 import { type LockedRow, lockChosen } from '../settle/transitions'
 import { chosenColumns, type DeadChoice, type DeadRange, deadRanges, IS_DEAD, isChosen } from './dead-choice'
@@ -33,21 +33,19 @@ export async function withDead(
   if (ids !== null) return session.write((tx) => workOn(tx, queue, ids, choice, work, limit, tx.engine.forUpdate))
   return session.whole(async (whole) => {
     const { head, bound } = await whole.read(async (reader) => {
-      const read = await readHead(reader, queue)
-      if (read === null) throw notFound(queue)
-      return { head: read.head, bound: boundOf(await lastMessageId(reader), read.nowMs) }
+      const head = await requireHead(reader, queue)
+      return { head, bound: boundOf(await lastMessageId(reader), head.readAtMs) }
     })
     let done = 0
     for (const range of deadRanges(head, ranges)) {
-      for (let after: MessagePlace | null = null; done < limit; ) {
-        const place: MessagePlace | null = after
-        const rows = await whole.read((reader) => pageOf(reader, head, range, bound, BATCH, place))
-        const end = rows.at(-1)
-        if (end === undefined) break
-        after = placeOf(end)
+      if (done >= limit) break
+      const read = (after: MessagePlace | null) =>
+        whole.read((reader) => pageOf(reader, head, range, bound, BATCH, after))
+      for await (const rows of pagesOf(read)) {
         const found = rows.filter((row) => isChosen(row, queue, choice)).map(({ id }) => BigInt(id as string))
-        if (found.length === 0) continue
-        done += await whole.write((tx) => workOn(tx, queue, found, choice, work, limit - done, tx.engine.forNext))
+        if (found.length > 0)
+          done += await whole.write((tx) => workOn(tx, queue, found, choice, work, limit - done, tx.engine.forNext))
+        if (done >= limit) break
       }
     }
     return done
@@ -89,15 +87,9 @@ async function workOn(
 async function stillChosen(tx: Tx, queue: string, ids: readonly bigint[], choice: DeadChoice): Promise<Set<bigint>> {
   const { error, from, prefix } = choice
   if (error === null && from === null && prefix === '') return new Set(ids)
-  const kept = new Set<bigint>()
-  for (const chunk of chunksOf(ids, MAX_IDS)) {
-    const rows = await tx.rows(
-      `SELECT ${chosenColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id IN (${placeholders(chunk.length)})${tx.engine.forUpdate}`,
-      chunk,
-    )
-    for (const row of rows) if (isChosen(row, queue, choice)) kept.add(BigInt(row.id as string))
-  }
-  return kept
+  const select = `SELECT ${chosenColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id IN`
+  const rows = await rowsAmong(tx, ids, MAX_IDS, (some) => `${select} ${some}${tx.engine.forUpdate}`)
+  return new Set(rows.filter((row) => isChosen(row, queue, choice)).map(({ id }) => BigInt(id as string)))
 }
 
 /** How many dead messages are chosen now. `mayCount`: whether one counts. */
@@ -113,27 +105,25 @@ export async function countDead(
       (row) =>
         isChosen(row, queue, choice) && mayCount({ state, isGone: Number(row.is_own) !== 1 && row.died_in === null }),
     ).length
-  let found = 0
-  if (choice.ids !== null) {
-    for (const chunk of chunksOf(choice.ids, MAX_IDS)) {
-      const rows = await session.read((reader) =>
-        reader.rows(
-          `SELECT state, ${chosenColumns(reader)} FROM ${reader.tables.queueMessages} WHERE queue_id = ? AND id IN (${placeholders(chunk.length)}) AND ${IS_DEAD}`,
-          [head.id, ...chunk],
-        ),
-      )
-      for (const row of rows) found += counted([row], Number(row.state))
-    }
-    return Math.min(choice.limit, found)
+  const { ids } = choice
+  if (ids !== null) {
+    const rows = await session.read((reader) => {
+      const select = `SELECT state, ${chosenColumns(reader)} FROM ${reader.tables.queueMessages} WHERE queue_id = ? AND ${IS_DEAD}`
+      return rowsAmong(reader, ids, MAX_IDS, (some) => `${select} AND id IN ${some}`, { before: [head.id] })
+    })
+    return Math.min(
+      choice.limit,
+      rows.reduce((sum, row) => sum + counted([row], Number(row.state)), 0),
+    )
   }
+  let found = 0
   for (const range of deadRanges(head)) {
-    for (let after: MessagePlace | null = null; found < choice.limit; ) {
-      const place: MessagePlace | null = after
-      const rows = await session.read((reader) => pageOf(reader, head, range, '', COUNTED, place))
-      const end = rows.at(-1)
-      if (end === undefined) break
-      after = placeOf(end)
+    if (found >= choice.limit) break
+    const read = (after: MessagePlace | null) =>
+      session.read((reader) => pageOf(reader, head, range, '', COUNTED, after))
+    for await (const rows of pagesOf(read)) {
       found += counted(rows, range.state)
+      if (found >= choice.limit) break
     }
   }
   return Math.min(choice.limit, found)

@@ -1,12 +1,12 @@
 /** The errors of dead messages, by place: counted along the claims index, up to a bound. No decision depends on these counts. */
-import { placeholders, type Reader, type Row } from '../../../database/engine'
+import type { Reader, Row } from '../../../database/engine'
 import { DEAD_ERRORS } from '../../../fields/answers-queues'
 import type { DeadError, DeadErrors } from '../../../shared/queue-types'
-import { chunksOf } from '../../chunks'
+import { chunksOf, rowsAmong } from '../../chunks'
+import { column, shaped } from '../../row-shape'
 import { requireHead } from '../heads'
 import { MAX_IDS, STATE } from '../rows'
-import { choosing, deadRanges, OWN_COLUMN } from './dead-choice'
-import { errorKind } from './error-kind'
+import { choosing, deadRanges, errorKind, OWN_COLUMN } from './dead-choice'
 
 /** Messages that are counted of one queue, or of one state of it. */
 const MAX_COUNTED = 10_000
@@ -59,26 +59,26 @@ function addTo(kinds: Map<string, DeadError>, row: Row): void {
   if (last > known.lastDeadAt) known.lastDeadAt = last
 }
 
-/** The dead letters of one queue in another. */
-export interface Letters {
-  holderId: bigint
+const LETTERS_ROW = shaped({
+  holderId: column.big.of('holder_id'),
   /** The queue that they died in, which may be gone. */
-  sourceId: bigint
-  messages: number
+  sourceId: column.big.of('source_queue_id'),
+  messages: column.number.of('messages'),
   /** Those of them that have died once more, in the queue that holds them. */
-  deadAgain: number
-  sinceMs: number
-}
+  deadAgain: column.number.of('dead_again'),
+  sinceMs: column.number.of('since_ms'),
+})
+
+/** The dead letters of one queue in another. */
+export type Letters = ReturnType<typeof LETTERS_ROW.of>
 
 /** Those in all queues, or in these: in each, of the first 10,000 messages. */
 export async function readLetters(reader: Reader, within?: readonly bigint[]): Promise<Letters[]> {
   const { engine, tables } = reader
   const select = `SELECT ${engine.bigint('id')} AS id FROM ${tables.queues} WHERE has_letters = 1`
-  const holders: Row[] = within === undefined ? await reader.rows(select) : []
-  for (const ids of chunksOf(within ?? [], MAX_IDS)) {
-    const found = await reader.rows(`${select} AND id IN (${placeholders(ids.length)})`, ids)
-    for (const row of found) holders.push(row)
-  }
+  const holders = await (within === undefined
+    ? reader.rows(select)
+    : rowsAmong(reader, within, MAX_IDS, (some) => `${select} AND id IN ${some}`))
   const letters: Letters[] = []
   for (const chunk of chunksOf(holders, AT_ONCE)) {
     const counted = chunk.map(
@@ -89,19 +89,8 @@ export async function readLetters(reader: Reader, within?: readonly bigint[]): P
         `WHERE queue_id = ${id} ORDER BY state, sort_major, sort_minor, ${tables.queueMessages}.id LIMIT ${MAX_COUNTED}) first ` +
         'WHERE source_queue_id IS NOT NULL GROUP BY source_queue_id',
     )
-    const rows = await reader.rows(
-      `SELECT holder_id, ${engine.bigint('source_queue_id')} AS source_queue_id, messages, since_ms, dead_again ` +
-        `FROM (${engine.unionAll(counted)}) letters`,
-    )
-    for (const row of rows) {
-      letters.push({
-        holderId: BigInt(row.holder_id as string),
-        sourceId: BigInt(row.source_queue_id as string),
-        messages: Number(row.messages),
-        deadAgain: Number(row.dead_again),
-        sinceMs: Number(row.since_ms),
-      })
-    }
+    const rows = await reader.rows(`SELECT ${LETTERS_ROW.columns(reader)} FROM (${engine.unionAll(counted)}) letters`)
+    for (const row of rows) letters.push(LETTERS_ROW.of(row))
   }
   return letters
 }

@@ -18,7 +18,7 @@ import {
   type Tx,
 } from '../../../database/engine'
 import { chunksOf } from '../../chunks'
-import type { PollFacts } from '../../poll-query'
+import type { PollFacts } from '../../reminders'
 import { STATE, urgencyOf } from '../rows'
 
 /** A message that becomes ready. */

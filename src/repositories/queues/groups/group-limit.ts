@@ -13,12 +13,10 @@ import type { Parameter, Row, Session, Tx } from '../../../database/engine'
 import { MAX_ID } from '../../../fields/rules'
 import { isPassing } from '../../../shared/errors'
 import type { QueueSettings } from '../../../shared/queue-types'
-import { whether } from '../../poll-query'
-import { REMINDED, remindAtOnce } from '../../reminders'
-import { GROUP_PHASE, isLimited, type QueueHead, readHead, readHeadById, storedLimit } from '../heads'
+import { REMINDED, remindAtOnce, whether } from '../../reminders'
+import { GROUP_PHASE, isLimited, type QueueHead, readHead, readHeadById, storedLimit, storedRates } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
-import { storedRates } from '../rates'
 import { BEHIND, blockedPlace, STATE } from '../rows'
 import { newClaimNumber } from '../settle/claims'
 import { type LockedRow, lockedColumns, lockedOf, makeBlocked, makeReady } from '../settle/transitions'
@@ -50,10 +48,8 @@ export async function applyChangedLimit(session: Session, memory: QueueMemory, q
   if (session.inTransaction) return
   try {
     await session.whole(async (whole) => {
-      const read = await whole.read((reader) => readHead(reader, queue))
-      if (read !== null && read.head.groupPhase !== GROUP_PHASE.settled) {
-        await applyGroupLimit(whole, memory, read.head.id)
-      }
+      const head = await whole.read((reader) => readHead(reader, queue))
+      if (head !== null && head.groupPhase !== GROUP_PHASE.settled) await applyGroupLimit(whole, memory, head.id)
     })
   } catch (error) {
     if (!isPassing(error)) throw error
@@ -87,7 +83,7 @@ export async function mendLimits(session: Session, memory: QueueMemory, which: s
   for (const row of miscounted) {
     const id = BigInt(row.id as string)
     await session.write(async (tx) => {
-      const head = (await readHeadById(tx, id, tx.engine.forUpdate))?.head
+      const head = await readHeadById(tx, id, tx.engine.forUpdate)
       if (head?.groupLimitId !== Number(row.group_limit_id) || head.groupPhase !== GROUP_PHASE.settled) return
       await tx.later(
         `UPDATE ${tx.tables.queues} SET group_limit_id = ?, group_phase = ?, version = version + 1 WHERE id = ?`,
@@ -103,9 +99,8 @@ export async function mendLimits(session: Session, memory: QueueMemory, which: s
 /** Ends when the queue has settled, or another change of it has begun. */
 export async function applyGroupLimit(session: Session, memory: QueueMemory, queueId: bigint): Promise<void> {
   for (;;) {
-    const read = await session.read((reader) => readHeadById(reader, queueId))
-    if (read === null) return
-    const { head } = read
+    const head = await session.read((reader) => readHeadById(reader, queueId))
+    if (head === null) return
     memory.learn(head)
     if (head.groupPhase === GROUP_PHASE.settled) return
     const { phase, isDone } = await nextPhase(session, memory, head)
@@ -141,7 +136,7 @@ async function enterPhase(session: Session, memory: QueueMemory, head: QueueHead
 
 /** The queue, locked; null when it is gone, or under another limit or in another phase now. */
 async function heldStill(tx: Tx, head: QueueHead, lock = tx.engine.forShare): Promise<QueueHead | null> {
-  const held = (await readHeadById(tx, head.id, lock))?.head ?? null
+  const held = await readHeadById(tx, head.id, lock)
   const isSame = held?.groupLimitId === head.groupLimitId && held.groupPhase === head.groupPhase
   return isSame ? held : null
 }
@@ -213,7 +208,7 @@ function giveToBlocked(session: Session, memory: QueueMemory, head: QueueHead): 
     await fillPlaces(tx, memory, held, names)
   }
   // The last group has what it can have: the rest of it is passed over.
-  const endOf = (last: Row) => ({ ...blockedPlace(last.message_group as string), id: MAX_ID })
+  const endOf = (last: Row) => ({ ...blockedPlace(last.messageGroup as string), id: MAX_ID })
   return eachPage(session, head, STATE.blocked, fill, endOf)
 }
 

@@ -9,12 +9,11 @@ import type { QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { lockKnown } from '../queues'
 import { STATE } from '../rows'
-import { giveAllBack } from '../settle/give-back'
 import type { Receipt } from '../settle/receipts'
-import { readHandles, validOf } from '../settle/settle'
+import { giveAllBack, readHandles, validOf } from '../settle/settle'
 import { type LockedRow, lockedColumns, lockedOf, makeReady } from '../settle/transitions'
-import { changePlaces, makeNextReady, moveOf } from './places'
-import { withoutTurns } from './turns'
+import { changePlaces, makeNextReady, movesOf } from './places'
+import { TURNS } from './turns'
 
 /** May be repeated. */
 export async function holdQueue(session: Session, memory: QueueMemory, queue: string, options: HoldOptions) {
@@ -54,7 +53,7 @@ function setHead(tx: Tx, { id }: QueueHead, sets: string, values: Parameter[]): 
 async function setGroup(tx: Tx, head: QueueHead, group: string, untilMs: number): Promise<number> {
   const { engine, tables } = tx
   const { id } = head
-  const none = withoutTurns(tx, [{ head, group }])
+  const none = TURNS.make(tx, [{ head, group }])
   await tx.later(none.sql, none.parameters)
   const where = 'WHERE queue_id = ? AND message_group = ?'
   const [row] = await tx.rows(`SELECT held_until_ms FROM ${tables.queueTurns} ${where}${engine.forUpdate}`, [id, group])
@@ -74,10 +73,7 @@ async function letGo(tx: Tx, memory: QueueMemory, head: QueueHead, group: string
     [head.id, untilMs, group],
   )
   const rows: LockedRow[] = found.map(lockedOf)
-  const given = await changePlaces(
-    tx,
-    rows.map((row) => moveOf(row, head, head)),
-  )
+  const given = await changePlaces(tx, movesOf(rows, head, head))
   await makeReady(tx, head, rows, '', memory, given)
   await makeNextReady(tx, given, memory)
 }

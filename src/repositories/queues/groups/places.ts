@@ -57,6 +57,9 @@ export function moveOf(
   return { id, messageGroup, groupPlace, from, to }
 }
 
+export const movesOf = (rows: readonly LockedRow[], from: QueueHead, to: QueueHead | null): MessageMove[] =>
+  rows.map((row) => moveOf(row, from, to))
+
 export type Placed = Pick<MessageMove, 'messageGroup' | 'groupPlace'>
 
 /** Whether the message has a place in the queue that is not void. */

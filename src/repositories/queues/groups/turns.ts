@@ -7,19 +7,10 @@
  * still do, those that wait for theirs and this one are within the rate. A message with a turn is counted as waiting until
  * it is received. The queue's own turns are given by the claim that takes them, which locks their row before anything else.
  */
-import {
-  compareNames,
-  type Insert,
-  type Parameter,
-  type Session,
-  type StatementAnswer,
-  type Tx,
-} from '../../../database/engine'
-import { chunksOf } from '../../chunks'
-import type { PollFacts } from '../../poll-query'
-import type { QueueHead } from '../heads'
-import type { QueueMemory } from '../memory'
-import type { Rate } from '../rates'
+import type { Parameter, Session, StatementAnswer, Tx } from '../../../database/engine'
+import type { PollFacts } from '../../reminders'
+import type { QueueHead, Rate } from '../heads'
+import { NamedRows } from '../named-rows'
 
 /** The receives of a greater rate are logged together, at the end of their part of the span. */
 const MAX_PIECES = 50
@@ -107,49 +98,31 @@ export interface Turn {
   inMs: number
 }
 
-/** Has the queue looked at when the first one comes. */
-export function remindOfTurns(tx: Tx, { id }: QueueHead, turns: readonly Turn[], memory: QueueMemory): Promise<void> {
-  const inMs = turns.reduce((least, turn) => Math.min(least, turn.inMs), Number.POSITIVE_INFINITY)
-  return memory.reminders.remind(tx, id, inMs)
-}
-
-const KEY = 'queue_id, message_group'
-const COLUMNS = ['queue_id', 'message_group', 'limit_id', 'waiting', 'receives', 'held_until_ms', 'kept_until_ms']
-const MAX_ROWS = 200
-
 export interface NamedTurns {
   head: QueueHead
   group: string
 }
 
-const keyOf = ({ head, group }: NamedTurns) => `${head.id}/${group}`
-
-function byName(a: NamedTurns, b: NamedTurns): number {
-  return a.head.id === b.head.id ? compareNames(a.group, b.group) : a.head.id < b.head.id ? -1 : 1
-}
+/** Of groups: their rows in recentn_queue_message_groups are locked already. */
+export const TURNS = new NamedRows<{ head: Pick<QueueHead, 'id'>; group: string }>(
+  'queueTurns',
+  'message_group',
+  { limit_id: 0, waiting: 0, receives: '', held_until_ms: 0, kept_until_ms: 0 },
+  ({ head, group }) => [head.id, group],
+)
 
 const rateOf = ({ head, group }: NamedTurns) => (group === OWN ? head.rateLimit : head.groupRateLimit) as Rate
 
-/** Makes the rows that are not there, so that there is something to lock. */
-export function withoutTurns({ engine, tables }: Pick<Tx, 'engine' | 'tables'>, all: readonly NamedTurns[]): Insert {
-  const rows: Parameter[][] = all.map(({ head, group }) => [head.id, group, 0, 0, '', 0, 0])
-  return engine.upsert(tables.queueTurns, KEY, COLUMNS, ['queue_id'], rows)
-}
-
-/** The turns, locked. Of groups: their rows in recentn_queue_message_groups are locked already. */
+/** The turns, locked. */
 export async function lockTurns<Named extends NamedTurns>(tx: Tx, all: readonly Named[]): Promise<Map<Named, Turns>> {
   const turns = new Map<Named, Turns>()
-  for (const chunk of chunksOf([...all].sort(byName), MAX_ROWS)) {
-    const none = withoutTurns(tx, chunk)
-    const where = chunk.map(() => '(queue_id = ? AND message_group = ?)').join(' OR ')
-    const sql =
-      `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, message_group, limit_id, waiting, receives, held_until_ms, ${tx.now} AS now_ms ` +
-      `FROM ${tx.tables.queueTurns} WHERE ${where}${tx.engine.forUpdate}`
-    const parameters = chunk.flatMap(({ head, group }) => [head.id, group])
-    const [, locked] = (await tx.together([none, { sql, parameters }])) as [unknown, StatementAnswer]
-    const found = new Map(locked.rows.map((row) => [`${row.queue_id}/${row.message_group}`, row]))
+  for (const chunk of TURNS.chunks(all)) {
+    const columns = `limit_id, waiting, receives, held_until_ms, ${tx.now} AS now_ms`
+    const select = TURNS.select(tx, chunk, columns, tx.engine.forUpdate)
+    const [, locked] = (await tx.together([TURNS.make(tx, chunk), select])) as [unknown, StatementAnswer]
+    const found = new Map(locked.rows.map((row) => [TURNS.keyIn(row), row]))
     for (const one of chunk) {
-      const row = found.get(keyOf(one))
+      const row = found.get(TURNS.keyOf(one))
       const isCurrent = Number(row?.limit_id) === one.head.groupLimitId
       const given = {
         waiting: isCurrent ? Number(row?.waiting) : 0,
@@ -165,16 +138,12 @@ export async function lockTurns<Named extends NamedTurns>(tx: Tx, all: readonly 
 
 /** Writes them back. Those of the queue itself say when the next one is, where it is not now. */
 export async function saveTurns(tx: Tx, turns: ReadonlyMap<NamedTurns, Turns>): Promise<void> {
-  const sorted = [...turns].sort(([a], [b]) => byName(a, b))
-  for (const chunk of chunksOf(sorted, MAX_ROWS)) {
-    const rows = chunk.map(([{ head, group }, one]) => {
-      const { receives, keptUntilMs } = one.columns()
-      const heldUntilMs = group === OWN ? (one.nextMs ?? 0) : one.heldUntilMs
-      return [head.id, group, head.groupLimitId, one.waiting, receives, heldUntilMs, keptUntilMs]
-    })
-    const { sql, parameters } = tx.engine.upsert(tx.tables.queueTurns, KEY, COLUMNS, COLUMNS.slice(2), rows)
-    await tx.later(sql, parameters)
-  }
+  const all = [...turns].map(([{ head, group }, one]) => ({ head, group, one }))
+  await TURNS.save(tx, all, ({ head, group, one }) => {
+    const { receives, keptUntilMs } = one.columns()
+    const heldUntilMs = group === OWN ? (one.nextMs ?? 0) : one.heldUntilMs
+    return [head.groupLimitId, one.waiting, receives, heldUntilMs, keptUntilMs]
+  })
 }
 
 const SWEPT = 200

@@ -1,9 +1,11 @@
-/** Reads the history of one queue, and which queues grow. Nothing is locked. */
+/**
+ * The history of queues: its rings, with their steps, lengths and slots; reading that of one queue, and which queues grow. Nothing
+ * is locked.
+ */
 import type { Reader, Row, Session } from '../../../database/engine'
 import { QUEUE_HISTORY } from '../../../fields/answers-queues'
 import type { HistoryPeriod, HistoryPoint, QueueHistory } from '../../../shared/queue-types'
 import { requireHead } from '../heads'
-import { ALL_QUEUES, COUNTS, GAUGES, type HistoryRing, lastAt, RINGS, rowsAt } from './slots'
 
 export function readHistory(session: Session, queue: string, period: HistoryPeriod): Promise<QueueHistory> {
   return session.read((reader) => historyOf(reader, queue, period))
@@ -101,4 +103,91 @@ export function growthOf(looks: readonly Look[]): Growth {
   const first = looks[stopped === -1 ? looks.length - 1 : stopped - 1] as Look
   const isGrowing = earlier !== undefined && first[0] <= earlier[0] && now[1] - first[1] >= NOTABLE
   return { perMinute, growingSinceMs: isGrowing ? first[0] : null }
+}
+
+export interface HistoryRing {
+  stepSeconds: number
+  slots: number
+}
+
+export const RINGS: Readonly<Record<HistoryPeriod, HistoryRing>> = {
+  hour: { stepSeconds: 15, slots: 240 },
+  week: { stepSeconds: 600, slots: 1008 },
+}
+
+/** The last time that a point of the ring can have. */
+export const lastAt = (nowMs: number, { stepSeconds }: HistoryRing) => nowMs - (nowMs % (stepSeconds * 1000))
+
+export const slotOf = (atMs: number, { stepSeconds, slots }: HistoryRing) => (atMs / (stepSeconds * 1000)) % slots
+
+/** The rows of the queue 0. */
+export const ALL_QUEUES = 0n
+
+export const KEY = 'step_seconds, slot, queue_id'
+
+export const GAUGES = ['ready', 'in_flight', 'delayed_messages', 'blocked', 'died', 'oldest_age_seconds'] as const
+export const COUNTS = ['sent', 'acked', 'failed'] as const
+
+/** The rows of these times, of all queues or of one. Each slot is looked up by the key. */
+export async function rowsAt(
+  reader: Reader,
+  ring: HistoryRing,
+  times: readonly number[],
+  columns: readonly string[],
+  id: bigint | null = null,
+): Promise<Row[]> {
+  const slots = times.map((atMs) => slotOf(atMs, ring)).join(', ')
+  const own = id === null ? '' : ` AND queue_id IN (${ALL_QUEUES}, ${id})`
+  const rows = await reader.rows(
+    `SELECT ${reader.engine.bigint('queue_id')} AS queue_id, at_ms, ${columns.join(', ')} FROM ${reader.tables.queueHistory} ` +
+      `WHERE step_seconds = ${ring.stepSeconds} AND slot IN (${slots})${own}`,
+  )
+  const asked = new Set(times)
+  return rows.filter(({ at_ms: at }) => asked.has(Number(at)))
+}
+
+export interface Traffic {
+  sent: number
+  acked: number
+  failed: number
+}
+
+/** The work of this process on each queue since it last wrote the history: plain numbers, of committed work. */
+export class QueueTraffic {
+  /** The end of the last coarse step that this process has seen written, in milliseconds. */
+  roundedMs = 0
+  #queues = new Map<string, Traffic>()
+
+  get isEmpty(): boolean {
+    return this.#queues.size === 0
+  }
+
+  add(queue: string, what: keyof Traffic, count: number): void {
+    if (count > 0) this.#of(queue)[what] += count
+  }
+
+  /** All of it; counting begins again. */
+  take(): ReadonlyMap<string, Traffic> {
+    const taken = this.#queues
+    this.#queues = new Map()
+    return taken
+  }
+
+  /** It could not be written. */
+  giveBack(taken: ReadonlyMap<string, Traffic>): void {
+    for (const [queue, { sent, acked, failed }] of taken) {
+      const all = this.#of(queue)
+      all.sent += sent
+      all.acked += acked
+      all.failed += failed
+    }
+  }
+
+  #of(queue: string): Traffic {
+    const known = this.#queues.get(queue)
+    if (known) return known
+    const made = { sent: 0, acked: 0, failed: 0 }
+    this.#queues.set(queue, made)
+    return made
+  }
 }

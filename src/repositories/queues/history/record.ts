@@ -11,8 +11,8 @@ import { chunksOf, groupedBy } from '../../chunks'
 import { diedIn, readLetters } from '../dead/deaths'
 import type { QueueMemory } from '../memory'
 import { MAX_IDS, STATE } from '../rows'
-import { ALL_QUEUES, COUNTS, GAUGES, type HistoryRing, KEY, lastAt, RINGS, slotOf } from './slots'
-import type { Traffic } from './traffic'
+import { oldestIn, readStates } from '../troubles'
+import { ALL_QUEUES, COUNTS, GAUGES, type HistoryRing, KEY, lastAt, RINGS, slotOf, type Traffic } from './read'
 
 const { hour: FINE, week: COARSE } = RINGS
 const STEP_MS = FINE.stepSeconds * 1000
@@ -25,7 +25,7 @@ export async function recordHistory(session: Session, memory: QueueMemory): Prom
   const { nowMs, isAny, nextMs } = await session.read(readClock)
   const atMs = lastAt(nowMs, FINE)
   await recordTraffic(session, memory, atMs)
-  if (isAny && nextMs <= atMs && (await isClaimed(session, atMs))) await countAll(session, memory, atMs)
+  if (isAny && nextMs <= atMs && (await isClaimed(session, atMs))) await countAll(session, memory, atMs, nowMs)
   return atMs + STEP_MS - nowMs
 }
 
@@ -96,9 +96,9 @@ async function isClaimed(session: Session, atMs: number): Promise<boolean> {
   )
 }
 
-async function countAll(session: Session, memory: QueueMemory, atMs: number): Promise<void> {
+async function countAll(session: Session, memory: QueueMemory, atMs: number, nowMs: number): Promise<void> {
   const since = performance.now()
-  const counted = await session.read(gaugesOf)
+  const counted = await session.read((reader) => gaugesOf(reader, nowMs))
   const nextMs = atMs + Math.max(STEP_MS, Math.ceil((performance.now() - since) * SHARE))
   // Nothing of it needs an answer, so that it is one packet.
   const count = async (tx: Tx) => {
@@ -186,31 +186,20 @@ async function write(
 }
 
 /** The gauges of the queues that have messages, in the order of their ids: one scan of the claims index. */
-async function gaugesOf(reader: Reader): Promise<Map<bigint, Parameter[]>> {
-  const { engine, tables, rows, now } = reader
-  const found = await rows(
-    `SELECT ${engine.bigint('counted.queue_id')} AS queue_id, counted.state AS state, counted.messages AS messages, ` +
-      `${now} - oldest.sent_at_ms AS age_ms ` +
-      `FROM (SELECT queue_id, state, COUNT(*) AS messages, MIN(id) AS oldest_id FROM ${tables.queueMessages}` +
-      `${engine.useIndex(tables.index.messagesClaim)} GROUP BY queue_id, state) counted ` +
-      `JOIN ${tables.queueMessages} oldest ON oldest.id = counted.oldest_id`,
-  )
-  const byQueue = groupedBy(found, (row) => BigInt(row.queue_id as string))
+async function gaugesOf(reader: Reader, nowMs: number): Promise<Map<bigint, Parameter[]>> {
+  const byQueue = groupedBy(await readStates(reader), ({ queueId }) => queueId)
   // Only these may have dead letters: not all queues are looked at.
   const letters = await readLetters(reader, [...byQueue.keys()])
   for (const { sourceId } of letters) if (!byQueue.has(sourceId)) byQueue.set(sourceId, [])
   const ids = [...byQueue.keys()].sort((a, b) => (a < b ? -1 : 1))
   return new Map(
     ids.map((id) => {
-      const states = new Map((byQueue.get(id) ?? []).map((row) => [Number(row.state), row]))
-      const of = (state: number) => Number(states.get(state)?.messages ?? 0)
-      const ages = [STATE.ready, STATE.blocked, STATE.inFlight].flatMap((state) => {
-        const row = states.get(state)
-        return row === undefined ? [] : [Math.max(0, Math.floor(Number(row.age_ms) / 1000))]
-      })
-      const oldest = ages.length === 0 ? null : ages.reduce((a, b) => Math.max(a, b))
+      const states = byQueue.get(id) ?? []
+      const of = (state: number) => states.find((one) => one.state === state)?.messages ?? 0
+      const oldestMs = oldestIn(states)
+      const age = oldestMs && Math.max(0, Math.floor((nowMs - oldestMs) / 1000))
       const died = diedIn(id, of(STATE.dead), letters)
-      return [id, [of(STATE.ready), of(STATE.inFlight), of(STATE.delayed), of(STATE.blocked), died, oldest]]
+      return [id, [of(STATE.ready), of(STATE.inFlight), of(STATE.delayed), of(STATE.blocked), died, age]]
     }),
   )
 }

@@ -7,9 +7,10 @@
  *
  * Order of the locks: keys (sorted), then their messages. A transaction that has locked a message before its key waits for none.
  */
-import { compareNames, type Parameter, placeholders, type Reader, type Row, type Tx } from '../../../database/engine'
-import { chunksOf } from '../../chunks'
+import type { Reader, Row, Tx } from '../../../database/engine'
+import { chunksOf, rowsAmong } from '../../chunks'
 import type { QueueHead } from '../heads'
+import { NamedRows } from '../named-rows'
 import { MAX_IDS, STATE } from '../rows'
 import { type LockedRow, lockedColumns, lockedOf } from '../settle/transitions'
 
@@ -36,10 +37,14 @@ interface KeyRow {
   aheadId: bigint
 }
 
-const COLUMNS = ['queue_id', 'message_key', 'message_id', 'ahead_id']
-const MAX_KEYS = 200
+const KEYS = new NamedRows<Pick<KeyRow, 'head' | 'key'>>(
+  'queueKeys',
+  'message_key',
+  { message_id: 0, ahead_id: 0 },
+  ({ head, key }) => [head.id, key],
+)
 
-export const nameOfKey = ({ id }: Pick<QueueHead, 'id'>, key: string) => `${id}/${key}`
+export const nameOfKey = (head: Pick<QueueHead, 'id'>, key: string) => KEYS.keyOf({ head, key })
 
 /** The key that a message of the queue holds; null for one without, for a dead letter and a dead message. */
 export function heldKey({ messageKey, sourceQueueId, state }: LockedRow): string | null {
@@ -48,62 +53,40 @@ export function heldKey({ messageKey, sourceQueueId, state }: LockedRow): string
 
 /** Locks the keys and their messages. `adds`: a key without a row gets one, which is the lock. */
 export async function lockKeys(tx: Tx, names: readonly KeyName[], { adds = false } = {}): Promise<LockedKeys> {
-  const sorted = sortedKeys(names)
   const rows: Row[] = []
-  for (const chunk of chunksOf(sorted, MAX_KEYS)) {
-    if (adds) {
-      const none = chunk.map(({ head, key }) => [head.id, key, 0, 0])
-      const { sql, parameters } = upsertSql(tx, ['queue_id'], none)
-      await tx.later(sql, parameters)
-    }
+  for (const chunk of KEYS.chunks(names)) {
+    const none = KEYS.make(tx, chunk)
+    if (adds) await tx.later(none.sql, none.parameters)
     for (const row of await keyRows(tx, chunk, tx.engine.forUpdate)) rows.push(row)
   }
   const messages = await messagesOf(tx, rows, tx.engine.forUpdate)
-  return keysOf(sorted, rows, messages)
+  return keysOf(names, rows, messages)
 }
 
 /** The same without waiting: the keys that another transaction has locked, or a message of them, are left out. */
 export async function lockFreeKeys(tx: Tx, names: readonly KeyName[]): Promise<LockedKeys> {
-  const sorted = sortedKeys(names)
   const { forNext } = tx.engine
-  if (forNext === '') return lockKeys(tx, sorted)
+  if (forNext === '') return lockKeys(tx, names)
   const rows: Row[] = []
   const busy = new Set<string>()
-  for (const chunk of chunksOf(sorted, MAX_KEYS)) {
-    for (const row of await keyRows(tx, chunk, '')) busy.add(nameOfRow(row))
+  for (const chunk of KEYS.chunks(names)) {
+    for (const row of await keyRows(tx, chunk, '')) busy.add(KEYS.keyIn(row))
     for (const row of await keyRows(tx, chunk, forNext)) {
       rows.push(row)
-      busy.delete(nameOfRow(row))
+      busy.delete(KEYS.keyIn(row))
     }
   }
   const there = await messagesOf(tx, rows, '')
   const messages = await messagesOf(tx, rows, forNext)
-  for (const row of rows) if (idsOf(row).some((id) => there.has(id) && !messages.has(id))) busy.add(nameOfRow(row))
-  const free = sorted.filter(({ head, key }) => !busy.has(nameOfKey(head, key)))
+  for (const row of rows) if (idsOf(row).some((id) => there.has(id) && !messages.has(id))) busy.add(KEYS.keyIn(row))
+  const free = names.filter(({ head, key }) => !busy.has(nameOfKey(head, key)))
   return keysOf(free, rows, messages)
 }
 
-function sortedKeys(names: readonly KeyName[]): KeyName[] {
-  const distinct = new Map(names.map((name) => [nameOfKey(name.head, name.key), name]))
-  return [...distinct.values()].sort((a, b) =>
-    a.head.id === b.head.id ? compareNames(a.key, b.key) : a.head.id < b.head.id ? -1 : 1,
-  )
-}
-
-const nameOfRow = (row: Row) => `${row.queue_id}/${row.message_key}`
-
-function someOf(names: readonly Pick<KeyRow, 'head' | 'key'>[]): { where: string; parameters: Parameter[] } {
-  return {
-    where: names.map(() => '(queue_id = ? AND message_key = ?)').join(' OR '),
-    parameters: names.flatMap(({ head, key }) => [head.id, key]),
-  }
-}
-
-function keyRows({ engine, tables, rows }: Reader, names: readonly KeyName[], lock: string): Promise<Row[]> {
-  const { where, parameters } = someOf(names)
-  const ids = ['queue_id', 'message_id', 'ahead_id'].map((column) => `${engine.bigint(column)} AS ${column}`)
-  const from = `${tables.queueKeys}${engine.useIndex('PRIMARY')}`
-  return rows(`SELECT message_key, ${ids.join(', ')} FROM ${from} WHERE ${where}${lock}`, parameters)
+function keyRows(reader: Reader, names: readonly KeyName[], lock: string): Promise<Row[]> {
+  const ids = ['message_id', 'ahead_id'].map((column) => `${reader.engine.bigint(column)} AS ${column}`)
+  const { sql, parameters } = KEYS.select(reader, names, ids.join(', '), lock)
+  return reader.rows(sql, parameters)
 }
 
 /** The ids of the messages in a row of a key. */
@@ -113,23 +96,17 @@ function idsOf({ message_id, ahead_id }: Row): bigint[] {
 
 async function messagesOf(tx: Tx, rows: readonly Row[], lock: string): Promise<Map<bigint, LockedRow>> {
   const ids = rows.flatMap(idsOf).sort((a, b) => (a < b ? -1 : 1))
-  const messages = new Map<bigint, LockedRow>()
-  for (const chunk of chunksOf(ids, MAX_IDS)) {
-    const { queueMessages } = tx.tables
-    const found = await tx.rows(
-      `SELECT ${lockedColumns(tx)} FROM ${queueMessages} WHERE id IN (${placeholders(chunk.length)}) ORDER BY ${queueMessages}.id${lock}`,
-      chunk,
-    )
-    for (const row of found.map(lockedOf)) messages.set(row.id, row)
-  }
-  return messages
+  const { queueMessages } = tx.tables
+  const select = `SELECT ${lockedColumns(tx)} FROM ${queueMessages} WHERE id IN`
+  const found = await rowsAmong(tx, ids, MAX_IDS, (some) => `${select} ${some} ORDER BY ${queueMessages}.id${lock}`)
+  return new Map(found.map(lockedOf).map((row) => [row.id, row]))
 }
 
 function keysOf(names: readonly KeyName[], rows: readonly Row[], messages: ReadonlyMap<bigint, LockedRow>): LockedKeys {
   const keys: LockedKeys = new Map()
   for (const { head, key } of names) keys.set(nameOfKey(head, key), { head, key, waiting: null, inFlight: null })
   for (const row of rows) {
-    const one = keys.get(nameOfRow(row))
+    const one = keys.get(KEYS.keyIn(row))
     if (one === undefined) continue
     for (const id of idsOf(row)) {
       const message = messages.get(id)
@@ -143,41 +120,15 @@ function keysOf(names: readonly KeyName[], rows: readonly Row[], messages: Reado
 }
 
 /** Writes what the keys are now. A key without messages needs no row. */
-export async function saveKeys(tx: Tx, keys: readonly KeyRow[]): Promise<void> {
-  for (const chunk of chunksOf(keys, MAX_KEYS)) {
-    const kept = chunk.filter(({ messageId }) => messageId !== 0n)
-    if (kept.length > 0) {
-      const rows = kept.map(({ head, key, messageId, aheadId }) => [head.id, key, messageId, aheadId])
-      const { sql, parameters } = upsertSql(tx, ['message_id', 'ahead_id'], rows)
-      await tx.later(sql, parameters)
-    }
-    const over = chunk.filter(({ messageId }) => messageId === 0n)
-    if (over.length > 0) {
-      const { where, parameters } = someOf(over)
-      await tx.later(`DELETE FROM ${tx.tables.queueKeys} WHERE ${where}`, parameters)
-    }
-  }
-}
-
-function upsertSql(tx: Tx, updated: readonly string[], rows: readonly Parameter[][]) {
-  return tx.engine.upsert(tx.tables.queueKeys, 'queue_id, message_key', COLUMNS, updated, rows)
+export function saveKeys(tx: Tx, keys: readonly KeyRow[]): Promise<void> {
+  return KEYS.save(tx, keys, ({ messageId, aheadId }) => (messageId === 0n ? null : [messageId, aheadId]))
 }
 
 /** The keys of messages of the queue that are about to be locked. In a transaction it may not see all. */
-export async function keysBefore(
-  { tables, rows }: Reader,
-  head: QueueHead,
-  ids: readonly bigint[],
-): Promise<KeyName[]> {
-  const names: KeyName[] = []
-  for (const chunk of chunksOf(ids, MAX_IDS)) {
-    const found = await rows(
-      `SELECT message_key FROM ${tables.queueMessages} WHERE id IN (${placeholders(chunk.length)}) AND message_key IS NOT NULL`,
-      chunk,
-    )
-    for (const { message_key } of found) names.push({ head, key: message_key as string })
-  }
-  return names
+export async function keysBefore(reader: Reader, head: QueueHead, ids: readonly bigint[]): Promise<KeyName[]> {
+  const select = `SELECT message_key FROM ${reader.tables.queueMessages} WHERE message_key IS NOT NULL AND id IN`
+  const found = await rowsAmong(reader, ids, MAX_IDS, (some) => `${select} ${some}`)
+  return found.map(({ message_key }) => ({ head, key: message_key as string }))
 }
 
 /**
@@ -186,7 +137,7 @@ export async function keysBefore(
  */
 export async function forgetKeys(tx: Tx, rows: readonly LockedRow[]): Promise<void> {
   const keyed = rows.filter((row) => heldKey(row) !== null)
-  for (const chunk of chunksOf(keyed, MAX_KEYS)) {
+  for (const chunk of chunksOf(keyed, MAX_IDS)) {
     const where = chunk.map(() => '(queue_id = ? AND message_key = ? AND message_id = ?)').join(' OR ')
     const parameters = chunk.flatMap(({ queueId, messageKey, id }) => [queueId, messageKey, id])
     const from = `${tx.tables.queueKeys}${tx.engine.useIndex('PRIMARY')}`

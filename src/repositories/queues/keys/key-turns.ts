@@ -1,16 +1,26 @@
 /**
  * The ends of messages with keys. When one ends, or would wait again, the one that waits behind it has its turn. One that would wait while a newer one does gives way: it is superseded, and removed.
  */
-import type { Tx } from '../../../database/engine'
+import type { Reader, Session, Tx } from '../../../database/engine'
 import { groupedBy } from '../../chunks'
-import { type MessageMove, moveOf } from '../groups/places'
-import type { QueueHead } from '../heads'
+import { changePlaces, type GivenPlaces, type MessageMove, makeNextReady, moveOf } from '../groups/places'
+import { holdHead, type QueueHead, type ReadHead, readHeadById } from '../heads'
 import type { QueueMemory } from '../memory'
 import { removeRows } from '../removal'
 import { BEHIND, STATE } from '../rows'
-import { NO_RECEIPT } from '../settle/receipts'
-import { type LockedRow, makeReady, type NotReady, updateRows } from '../settle/transitions'
-import { heldKey, type LockedKey, type LockedKeys, nameOfKey, saveKeys } from './key-locks'
+import { NO_RECEIPT, type Receipt } from '../settle/receipts'
+import { holdWithMessages, type LockedRow, lockHeld, makeReady, type NotReady, updateRows } from '../settle/transitions'
+import {
+  heldKey,
+  type KeyName,
+  keysBefore,
+  type LockedKey,
+  type LockedKeys,
+  lockFreeKeys,
+  lockKeys,
+  nameOfKey,
+  saveKeys,
+} from './key-locks'
 
 export const NO_KEYS: LockedKeys = new Map()
 
@@ -139,4 +149,94 @@ export class KeyTurns {
 function byHead(turned: readonly Turned[]): Map<QueueHead, LockedRow[]> {
   const groups = groupedBy(turned, ({ head }) => head)
   return new Map([...groups].map(([head, some]) => [head, some.map(({ row }) => row)]))
+}
+
+/**
+ * Moves messages, and writes by `work` what becomes of them. The places of groups that become free go to the next ones, as do the
+ * turns of keys. `back`: as in `finish`.
+ */
+export async function moving(
+  tx: Tx,
+  memory: QueueMemory,
+  { nowMs, turns, back }: { nowMs: number; turns: KeyTurns; back?: string },
+  moves: readonly MessageMove[],
+  work: (given: GivenPlaces) => Promise<unknown>,
+): Promise<void> {
+  const given = await changePlaces(tx, [...moves, ...turns.moves(nowMs)])
+  await work(given)
+  await turns.finish(tx, memory, nowMs, given, back)
+  await makeNextReady(tx, given, memory)
+}
+
+export interface HeldWithKeys extends ReadHead {
+  rows: LockedRow[]
+  turns: KeyTurns
+}
+
+/** The queue's head, held, the messages that the receipts hold in it, and their keys, locked. Throws `queue_not_found`. */
+export async function holdWithKeys(
+  tx: Tx,
+  memory: QueueMemory,
+  queue: string,
+  receipts: readonly Receipt[],
+): Promise<HeldWithKeys> {
+  if (memory.seen(queue)?.isKeyed !== true) {
+    const held = await holdWithMessages(tx, queue, receipts)
+    const { head, rows } = held
+    return { ...held, turns: head.isKeyed ? await turnsOf(tx, head, rows, NO_KEYS) : new KeyTurns(NO_KEYS) }
+  }
+  const { head, nowMs } = await holdHead(tx, queue)
+  const ids = receipts.map(({ id }) => id)
+  const keys = await lockKeys(tx, await keysBefore(tx, head, ids))
+  const rows = await lockHeld(tx, head.id, receipts)
+  return { head, nowMs, rows, turns: await turnsOf(tx, head, rows, keys) }
+}
+
+/** With the keys that were not seen before: in an old snapshot, or because the queue's first key was new. */
+async function turnsOf(tx: Tx, head: QueueHead, rows: readonly LockedRow[], known: LockedKeys): Promise<KeyTurns> {
+  const missing = namesOf(head, rows).filter(({ key }) => !known.has(nameOfKey(head, key)))
+  return new KeyTurns(missing.length === 0 ? known : new Map([...known, ...(await lockKeys(tx, missing))]))
+}
+
+/** The keys that the messages of the queue hold. */
+export function namesOf(head: QueueHead, rows: readonly LockedRow[]): KeyName[] {
+  return rows.flatMap((row) => {
+    const key = heldKey(row)
+    return key === null ? [] : [{ head, key }]
+  })
+}
+
+const PAGE = 200
+const { ready, inFlight, delayed, blocked } = STATE
+
+/** Messages that wait behind one that is gone: a process of a schema without keys has acknowledged it. Found by the claims index. `which`: SQL of the queues, by their ids. */
+export function selectOverdueSql({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, which: string): string {
+  const { queues, queueMessages: messages, queueKeys: keys } = tables
+  const ahead =
+    `SELECT 1 FROM ${keys} JOIN ${messages} ahead ON ahead.id = ahead_id AND ahead.queue_id = ${keys}.queue_id ` +
+    `AND ahead.state IN (${ready}, ${inFlight}, ${delayed}) ` +
+    `WHERE ${keys}.queue_id = behind.queue_id AND ${keys}.message_key = behind.message_key`
+  return (
+    `SELECT ${engine.bigint(`${queues}.id`)} AS id, behind.message_key AS message_key FROM ${queues} ` +
+    `${engine.joinNext} ${messages} behind${engine.useIndex(tables.index.messagesClaim)} ON behind.queue_id = ${queues}.id ` +
+    `AND behind.state = ${blocked} AND behind.sort_major = ${BEHIND.major} AND behind.sort_minor = ${BEHIND.minor} ` +
+    `WHERE ${queues}.keyed = 1 AND ${queues}.id ${which} AND NOT EXISTS (${ahead}) LIMIT ${PAGE}`
+  )
+}
+
+/** Has them handed out. It reads all messages of these queues that wait behind others, so call it seldom. */
+export async function releaseOverdue(session: Session, memory: QueueMemory, which: string): Promise<void> {
+  const found = await session.read((reader) => reader.rows(selectOverdueSql(reader, which)))
+  for (const [id, some] of groupedBy(found, (row) => String(row.id))) {
+    const release = async (tx: Tx) => {
+      const head = await readHeadById(tx, BigInt(id), tx.engine.forShare)
+      if (head === null) return
+      const names = some.map(({ message_key }) => ({ head, key: message_key as string }))
+      const turns = new KeyTurns(await lockFreeKeys(tx, names))
+      turns.releaseOverdue()
+      await moving(tx, memory, { nowMs: head.readAtMs, turns }, [], async () => {})
+    }
+    // A key that another transaction has locked is found again.
+    await session.write(release, { arrived: async () => false, retryMs: 0 })
+  }
 }

@@ -6,9 +6,8 @@ import type { Tx } from '../../../database/engine'
 import { RecentnError } from '../../../shared/errors'
 import { notFound, type QueueHead } from '../heads'
 import type { SendRequest } from '../rows'
-import { type DedupCandidate, findDuplicates } from './dedups'
+import { findDuplicates, type OutgoingMessage, outgoing } from './dedups'
 import { type KeyPlan, planKeys } from './keyed'
-import { type OutgoingMessage, outgoing } from './outgoing'
 
 /** After this time a send to a full queue may be tried again. */
 const FULL_SECONDS = 5
@@ -19,7 +18,7 @@ export async function admit(
   requests: readonly SendRequest[],
   heads: ReadonlyMap<string, QueueHead>,
   nowMs: number,
-): Promise<{ outcomes: (OutgoingMessage[] | RecentnError)[]; dedups: DedupCandidate[]; keys: KeyPlan }> {
+): Promise<{ outcomes: (OutgoingMessage[] | RecentnError)[]; dedups: OutgoingMessage[]; keys: KeyPlan }> {
   const rooms = await roomsIn(tx, heads.values())
   const refused = new Map<SendRequest, RecentnError>()
   for (;;) {

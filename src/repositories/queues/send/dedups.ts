@@ -4,67 +4,69 @@
  * Invariant: a dedup id belongs to the sender that first inserts its row. Another sender waits for the end of that
  * transaction, and then sees the id.
  */
-import { compareNames, type Parameter, type Tx } from '../../../database/engine'
+import type { Parameter, Tx } from '../../../database/engine'
 import { chunksOf } from '../../chunks'
-import type { PollFacts } from '../../poll-query'
-import type { QueueHead } from '../heads'
+import type { PollFacts } from '../../reminders'
+import type { Turn } from '../groups/turns'
+import { CYCLED, givenPlace, isLimited, type QueueHead } from '../heads'
+import { NamedRows } from '../named-rows'
+import { BEHIND, blockedPlace, type MessageToSend, STATE, urgencyOf } from '../rows'
 
 const DEDUP_MS = 300_000
-const MAX_DEDUPS = 500
-const DEDUP_COLUMNS = ['queue_id', 'dedup_id', 'message_id', 'sent_at_ms']
 
-/** A message that is about to be sent. */
-export interface DedupCandidate {
+const DEDUPS = new NamedRows<Pick<OutgoingMessage, 'head' | 'row'>>(
+  'queueDedups',
+  'dedup_id',
+  { message_id: 0, sent_at_ms: 0 },
+  ({ head, row }) => [head.id, row.dedupId as string],
+  500,
+)
+
+/** A message of the transaction: to be sent, or a duplicate of another message. */
+export interface OutgoingMessage {
   head: QueueHead
-  row: { dedupId: string | null }
+  row: MessageToSend
   /** 0 for a message that is not sent yet. */
   id: bigint
   /** The message of the same transaction that it duplicates. */
-  first: DedupCandidate | null
+  first: OutgoingMessage | null
   /** False for a duplicate. */
   sent: boolean
+  start: number
+  /** Its group has no place for it. */
+  isBlocked: boolean
+  /** A message with its key is in flight. */
+  isBehind: boolean
+  /** Of its group, where that comes later. */
+  turn: Turn | null
 }
 
 /** Marks duplicates of other messages; resolves to the messages that later ones will be duplicates of. */
-export async function findDuplicates(tx: Tx, all: readonly DedupCandidate[], nowMs: number): Promise<DedupCandidate[]> {
-  const firsts = new Map<string, DedupCandidate>()
+export async function findDuplicates(
+  tx: Tx,
+  all: readonly OutgoingMessage[],
+  nowMs: number,
+): Promise<OutgoingMessage[]> {
+  const firsts = new Map<string, OutgoingMessage>()
   for (const message of all) {
-    const { head, row } = message
-    if (row.dedupId === null) continue
-    const key = `${head.id}/${row.dedupId}`
+    if (message.row.dedupId === null) continue
+    const key = DEDUPS.keyOf(message)
     const first = firsts.get(key)
     if (!first) firsts.set(key, message)
     else Object.assign(message, { first, sent: false })
   }
-  const sorted = [...firsts.values()].sort(byDedupId)
-  for (const chunk of chunksOf(sorted, MAX_DEDUPS)) await lockDedups(tx, chunk, nowMs)
-  return sorted.filter(({ sent }) => sent)
+  for (const chunk of DEDUPS.chunks(firsts.values())) await lockDedups(tx, chunk, nowMs)
+  return [...firsts.values()].filter(({ sent }) => sent)
 }
 
-function byDedupId(a: DedupCandidate, b: DedupCandidate): number {
-  if (a.head.id !== b.head.id) return a.head.id < b.head.id ? -1 : 1
-  return compareNames(a.row.dedupId as string, b.row.dedupId as string)
-}
-
-async function lockDedups(tx: Tx, messages: readonly DedupCandidate[], nowMs: number): Promise<void> {
-  const none = tx.engine.upsert(
-    tx.tables.queueDedups,
-    'queue_id, dedup_id',
-    DEDUP_COLUMNS,
-    ['queue_id'],
-    messages.map(({ head, row }) => [head.id, row.dedupId, 0, 0]),
-  )
+async function lockDedups(tx: Tx, messages: readonly OutgoingMessage[], nowMs: number): Promise<void> {
+  const none = DEDUPS.make(tx, messages)
   await tx.later(none.sql, none.parameters)
-  const keys = messages.flatMap(({ head, row }) => [head.id, row.dedupId] as Parameter[])
-  const where = messages.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
-  const rows = await tx.rows(
-    `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id, ${tx.engine.bigint('message_id')} AS message_id, ` +
-      `sent_at_ms FROM ${tx.tables.queueDedups}${tx.engine.useIndex('PRIMARY')} WHERE ${where}${tx.engine.forUpdate}`,
-    keys,
-  )
-  const known = new Map(rows.map((row) => [`${row.queue_id}/${row.dedup_id}`, row]))
+  const columns = `${tx.engine.bigint('message_id')} AS message_id, sent_at_ms`
+  const { sql, parameters } = DEDUPS.select(tx, messages, columns, tx.engine.forUpdate)
+  const known = new Map((await tx.rows(sql, parameters)).map((row) => [DEDUPS.keyIn(row), row]))
   for (const message of messages) {
-    const row = known.get(`${message.head.id}/${message.row.dedupId}`)
+    const row = known.get(DEDUPS.keyOf(message))
     const sentAtMs = Number(row?.sent_at_ms ?? 0)
     // `nowMs` is from before the wait for the row, whose time may be later; much later means that the clock was set back.
     if (!row || Math.abs(nowMs - sentAtMs) >= DEDUP_MS) continue
@@ -73,18 +75,8 @@ async function lockDedups(tx: Tx, messages: readonly DedupCandidate[], nowMs: nu
   }
 }
 
-export async function saveDedups(tx: Tx, firsts: readonly DedupCandidate[], nowMs: number): Promise<void> {
-  for (const chunk of chunksOf(firsts, MAX_DEDUPS)) {
-    const rows = chunk.map(({ head, row, id }) => [head.id, row.dedupId, id, nowMs])
-    const upsert = tx.engine.upsert(
-      tx.tables.queueDedups,
-      'queue_id, dedup_id',
-      DEDUP_COLUMNS,
-      DEDUP_COLUMNS.slice(2),
-      rows,
-    )
-    await tx.later(upsert.sql, upsert.parameters)
-  }
+export function saveDedups(tx: Tx, firsts: readonly OutgoingMessage[], nowMs: number): Promise<void> {
+  return DEDUPS.save(tx, firsts, ({ id }) => [id, nowMs])
 }
 
 /** The dedup ids that have been kept long enough. */
@@ -105,4 +97,42 @@ export async function sweepDedups(tx: Tx): Promise<number> {
     )
   }
   return rows.length
+}
+
+export function outgoing(head: QueueHead, row: MessageToSend): OutgoingMessage {
+  return { head, row, id: 0n, first: null, sent: true, start: 0, isBlocked: false, isBehind: false, turn: null }
+}
+
+/** A message that is not sent has the id of the one that it names. */
+export function nameFirst(message: OutgoingMessage): void {
+  if (message.first !== null) message.id = message.first.id
+}
+
+/** It may be received, or waits for its turn only. */
+const isPlaced = ({ row, isBlocked, isBehind }: OutgoingMessage) => row.delayMs === 0 && !isBlocked && !isBehind
+
+export const isReady = (sending: OutgoingMessage) => isPlaced(sending) && sending.turn === null
+
+/** The limit under which it has a place of its group; null if it has none. */
+export function groupPlaceOf(sending: OutgoingMessage): number | null {
+  const { head, row } = sending
+  return isLimited(head) && row.messageGroup !== null && isPlaced(sending) ? givenPlace(head) : null
+}
+
+export function columnsOf(sending: OutgoingMessage, nowMs: number): Parameter[] {
+  const { head, row, start, isBlocked, isBehind, turn } = sending
+  const dueMs = turn?.atMs ?? nowMs + row.delayMs
+  const isNext = isReady(sending)
+  const blocked = isBehind ? BEHIND : isBlocked ? blockedPlace(row.messageGroup as string) : null
+  return [
+    head.id,
+    blocked ? STATE.blocked : isNext ? STATE.ready : STATE.delayed,
+    blocked?.major ?? (isNext ? urgencyOf(row.priority) : dueMs),
+    blocked?.minor ?? start,
+    start,
+    isNext && head.cycled !== CYCLED.not ? head.id : 0,
+    dueMs,
+    nowMs,
+    row.priority,
+  ]
 }

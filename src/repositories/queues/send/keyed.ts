@@ -10,7 +10,7 @@ import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
 import { NO_RECEIPT } from '../settle/receipts'
 import { type LockedRow, updateRows } from '../settle/transitions'
-import type { OutgoingMessage } from './outgoing'
+import type { OutgoingMessage } from './dedups'
 
 /** A change of a message that waits. */
 interface KeyChange {
@@ -86,12 +86,8 @@ export function leavingPlaces({ changes }: KeyPlan, nowMs: number): MessageMove[
 
 /** Whether it becomes a delayed one, or stays one. One behind another is due, or delayed, once that has ended. */
 function isPutOff({ row, dueMs }: KeyChange, nowMs: number): boolean {
-  if (dueMs === null || isBehindAnother(row)) return false
+  if (dueMs === null || (row.state === STATE.blocked && row.isBehind)) return false
   return row.state === STATE.delayed || dueMs > nowMs
-}
-
-function isBehindAnother({ state, isBehind }: LockedRow): boolean {
-  return state === STATE.blocked && isBehind
 }
 
 /**

@@ -68,7 +68,8 @@ export async function sendQuickly(
   requests: readonly SendRequest[],
   { head, level, messages }: PlainBatch,
 ): Promise<Sent[][] | null> {
-  const isSmall = messages.length <= MAX_MESSAGES && unitsOf(messages) <= MAX_UNITS
+  const units = messages.reduce((sum, message) => sum + textsOf(message), 0)
+  const isSmall = messages.length <= MAX_MESSAGES && units <= MAX_UNITS
   if (!isSmall || !tx.gathers || !memory.mayBeQuick(head.id)) return null
   const least = memory.reserveStarts(level, messages.length)
   const [heads, , inserted] = (await tx.together([
@@ -135,10 +136,6 @@ function insertedIds(tx: Tx, inserted: StatementAnswer, count: number): (bigint 
   if (tx.engine.returnsIds) return idsOf(tx, inserted, count, 1n)
   const first = tx.engine.firstId(inserted.insertId, count)
   return Array.from({ length: count }, (_, index) => `${first} + ${index} * ${tx.engine.idStride}`)
-}
-
-function unitsOf(messages: readonly MessageToSend[]): number {
-  return messages.reduce((sum, message) => sum + textsOf(message), 0)
 }
 
 /** No messages have it: the row of a flow begins with the first of them. */

@@ -1,6 +1,6 @@
 /** The locks of a send: its queue (shared), its dedup ids, keys, message groups with places, and the urgencies of ready messages. */
 import { type Parameter, placeholders, type Reader, type Row } from '../../../database/engine'
-import { chunksOf, groupedBy } from '../../chunks'
+import { chunksOf, groupedBy, rowsAmong } from '../../chunks'
 import { heldElsewhere, skippingShared } from '../../held'
 import { headColumns, headOf, isLimited, type QueueHead } from '../heads'
 import { type MessageToSend, type SendRequest, urgencyOf } from '../rows'
@@ -94,13 +94,12 @@ async function fullGroups(
     const head = heads.get(queue) ?? null
     if (!isLimited(head)) continue
     const groups = new Set(mine.flatMap(({ rows }) => rows.flatMap(({ messageGroup }) => messageGroup ?? [])))
-    for (const chunk of chunksOf([...groups], MAX_ROWS)) {
-      const most = head.groupConcurrency || (head.groupRateLimit?.messages ?? 0)
-      const sql =
-        `SELECT message_group FROM ${reader.tables.queueMessageGroups} WHERE queue_id = ? AND limit_id = ? AND taken >= ? ` +
-        `AND message_group IN (${placeholders(chunk.length)})`
-      const rows = await reader.rows(sql, [head.id, head.groupLimitId, most, ...chunk])
-      for (const { message_group } of rows) full.add(nameOf(GROUP, head.id, message_group))
+    const most = head.groupConcurrency || (head.groupRateLimit?.messages ?? 0)
+    const select = `SELECT message_group FROM ${reader.tables.queueMessageGroups} WHERE queue_id = ? AND limit_id = ? AND taken >= ?`
+    const before = [head.id, head.groupLimitId, most]
+    const sql = (some: string) => `${select} AND message_group IN ${some}`
+    for (const { message_group } of await rowsAmong(reader, [...groups], MAX_ROWS, sql, { before })) {
+      full.add(nameOf(GROUP, head.id, message_group))
     }
   }
   return full

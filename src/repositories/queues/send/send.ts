@@ -13,14 +13,12 @@ import { committing } from '../../runners'
 import { leaveMark } from '../../writers'
 import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
 import { enterGroups, makeNextReady } from '../groups/places'
-import { remindOfTurns, type Turn } from '../groups/turns'
 import { type HeldHeads, holdHeads, isLimited, lowerShortest, markKeyed, type QueueHead, readHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { insertChunks, insertedColumns, type SendRequest, textsOf } from '../rows'
 import { admit } from './admission'
-import { saveDedups } from './dedups'
+import { columnsOf, groupPlaceOf, isReady, nameFirst, type OutgoingMessage, saveDedups } from './dedups'
 import { changeWaiting, leavingPlaces, saveAdded } from './keyed'
-import { columnsOf, groupPlaceOf, isReady, nameFirst, type OutgoingMessage } from './outgoing'
 import { idsOf, type PlainBatch, plainBatch, returningIds, sendPlainly, sendQuickly } from './quick-send'
 import { heldSendLocks } from './send-locks'
 
@@ -91,8 +89,8 @@ async function markAll(tx: Tx, memory: QueueMemory, requests: readonly SendReque
   const keyed = requests.filter(({ rows }) => rows.some(({ key }) => key !== null))
   for (const queue of [...new Set(keyed.map(({ queue }) => queue))].sort()) {
     if (memory.seen(queue)?.isKeyed === true) continue
-    const head = (await readHead(tx, queue))?.head
-    if (head === undefined || head.isKeyed) continue
+    const head = await readHead(tx, queue)
+    if (head === null || head.isKeyed) continue
     await markKeyed(tx, head)
     memory.changed(tx, queue)
   }
@@ -113,7 +111,6 @@ async function sendFully(
     outcome instanceof RecentnError ? [] : outcome.filter(({ sent }) => sent),
   )
   await lowerAll(tx, toInsert)
-  await remindOfDelayed(tx, memory, toInsert)
   const given = await enterGroups(tx, toInsert, leavingPlaces(keys, nowMs))
   const numbered = (id: bigint) => toInsert[toInsert.length + Number(id)]
   for (const id of given.blocked) (numbered(id) as OutgoingMessage).isBlocked = true
@@ -121,12 +118,12 @@ async function sendFully(
     const one = numbered(id)
     if (id < 0n && one !== undefined) one.turn = turn
   }
-  await remindOfLater(tx, memory, toInsert)
+  await remindOf(tx, memory, toInsert)
   const ready = toInsert.filter(isReady)
   const passed = isOwn ? await giveOpenStarts(tx, memory, ready) : null
   if (passed === null) await giveStarts(tx, ready)
   await changeWaiting(tx, memory, keys, nowMs)
-  await insertMessages(tx, toInsert, held)
+  for (const chunk of insertChunks(toInsert, ({ row }) => row)) await insertChunk(tx, chunk, held)
   await saveAdded(tx, keys)
   // In their order: one that is not sent comes after the one that it names.
   for (const outcome of outcomes) if (!(outcome instanceof RecentnError)) outcome.forEach(nameFirst)
@@ -157,23 +154,17 @@ async function giveOpenStarts(
   if (!tx.engine.remembers || ready.some(({ row }) => row.messageGroup !== null)) return null
   const levels = levelsOf(ready)
   if (levels.length > MAX_LEVELS) return null
-  const starts = await openStarts(tx, memory, levels)
-  if (starts.includes(null)) return null
+  const answers = await tx.together(
+    levels.map(({ level, messages }) => openStartSql(tx, level, memory.reserveStarts(level, messages.length))),
+  )
+  if (answers.some(({ rows }) => rows.length === 0)) return null
   return levels.map(({ level, messages }, index) => {
-    const start = starts[index] as number
+    const start = Number(answers[index]?.rows[0]?.start)
     for (const [nth, message] of messages.entries()) message.start = start + nth
     const end = start + messages.length
     memory.startsPassed(level, end)
     return { level, end }
   })
-}
-
-/** Where the messages of each level begin; null where a group is ahead of them. */
-async function openStarts(tx: Tx, memory: QueueMemory, levels: readonly OpenLevel[]): Promise<(number | null)[]> {
-  const answers = await tx.together(
-    levels.map(({ level, messages }) => openStartSql(tx, level, memory.reserveStarts(level, messages.length))),
-  )
-  return answers.map(({ rows: [row] }) => (row ? Number(row.start) : null))
 }
 
 /** The column that says where the messages begin. */
@@ -217,25 +208,14 @@ async function lowerAll(tx: Tx, toInsert: readonly OutgoingMessage[]): Promise<v
   for (const [head, seconds] of shortest) await lowerShortest(tx, head, seconds)
 }
 
-async function remindOfDelayed(tx: Tx, memory: QueueMemory, toInsert: readonly OutgoingMessage[]): Promise<void> {
+/** Of messages that are delayed, or whose turns come later. */
+async function remindOf(tx: Tx, memory: QueueMemory, toInsert: readonly OutgoingMessage[]): Promise<void> {
   const first = new Map<bigint, number>()
-  for (const { head, row } of toInsert) {
-    if (row.delayMs > 0) first.set(head.id, Math.min(row.delayMs, first.get(head.id) ?? row.delayMs))
+  for (const { head, row, turn } of toInsert) {
+    const inMs = row.delayMs > 0 ? row.delayMs : turn?.inMs
+    if (inMs !== undefined) first.set(head.id, Math.min(inMs, first.get(head.id) ?? inMs))
   }
-  for (const [id, delayMs] of first) await memory.reminders.remind(tx, id, delayMs)
-}
-
-async function remindOfLater(tx: Tx, memory: QueueMemory, toInsert: readonly OutgoingMessage[]): Promise<void> {
-  const later = toInsert.filter(({ turn }) => turn !== null)
-  for (const [head, alike] of groupedBy(later, (one) => one.head)) {
-    const turns = alike.map(({ turn }) => turn as Turn)
-    await remindOfTurns(tx, head, turns, memory)
-  }
-}
-
-async function insertMessages(tx: Tx, toInsert: readonly OutgoingMessage[], held: HeldHeads): Promise<void> {
-  const chunks = insertChunks(toInsert, ({ row }) => row)
-  for (const chunk of chunks) await insertChunk(tx, chunk, held)
+  for (const [id, inMs] of first) await memory.reminders.remind(tx, id, inMs)
 }
 
 async function insertChunk(tx: Tx, toInsert: readonly OutgoingMessage[], { nowMs, stride }: HeldHeads): Promise<void> {

@@ -5,34 +5,24 @@
  * Invariant: a receipt is reported as acknowledged to one caller, also when the connection is lost: removals are statements that
  * commit by themselves, and a try after a lost connection looks for the messages that the one before may have removed.
  */
-import { placeholders, type Reader, type Session, type Statements, type Tx } from '../../../database/engine'
-import { chunksOf } from '../../chunks'
-import { changePlaces, makeNextReady, moveOf } from '../groups/places'
+import type { Reader, Session, Statements, Tx } from '../../../database/engine'
+import { chunksOf, writeAmong } from '../../chunks'
+import { movesOf } from '../groups/places'
 import { isLimited, type QueueHead } from '../heads'
-import { holdWithKeys } from '../keys/held'
+import { holdWithKeys, moving } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
+import { removeRows } from '../removal'
 import { MAX_IDS, OWN_LIMIT } from '../rows'
 import { heldBy, messagesOf, QUEUE_OF_IDS, type Receipt } from './receipts'
-import {
-  allReceipts,
-  MAX_REMOVED,
-  receiptsOf,
-  type SettledReceipts,
-  type SettleRequest,
-  settling,
-  sharesOf,
-  untilSettled,
-} from './settle'
+import { MAX_REMOVED, receiptsOf, type SettledReceipts, type SettleRequest, settling, untilSettled } from './settle'
 
 export const ACKS = settling<SettleRequest>(({ queue }) => queue, ackTogether)
 
 async function ackTogether(
   session: Session,
   memory: QueueMemory,
-  requests: readonly SettleRequest[],
-): Promise<SettledReceipts[]> {
-  const { queue } = requests[0] as SettleRequest
-  const receipts = allReceipts(requests)
+  { queue, receipts }: SettleRequest,
+): Promise<SettledReceipts> {
   const removal = new Removal(receipts)
   const isWhole = await session.separately(async (statements) => {
     if (!statements.separate) removal.begin()
@@ -50,7 +40,7 @@ async function ackTogether(
     settled = new Set([...settled, ...ended])
   }
   await session.afterCommit(memory.counting('messagesAcked', settled.size, queue, 'acked'))
-  return sharesOf(requests, settled)
+  return settled
 }
 
 /** The DELETEs of one removal, which may run again after a deadlock or a lost connection. */
@@ -160,22 +150,18 @@ async function endAll(
   queue: string,
   receipts: readonly Receipt[],
 ): Promise<SettledReceipts> {
-  const { head, nowMs, rows, turns } = await holdWithKeys(tx, memory, queue, receipts)
-  turns.end(head, rows)
-  const given = await changePlaces(tx, [...rows.map((row) => moveOf(row, head, null)), ...turns.moves(nowMs)])
-  for (const chunk of chunksOf(rows, MAX_IDS)) {
-    const ids = chunk.map(({ id }) => id)
-    const among = `id IN (${placeholders(ids.length)})`
+  const held = await holdWithKeys(tx, memory, queue, receipts)
+  const { head, nowMs, rows } = held
+  held.turns.end(head, rows)
+  await moving(tx, memory, held, movesOf(rows, head, null), async () => {
     if (head.onDelete === 'archive') {
-      await tx.later(
+      const ids = rows.map(({ id }) => id)
+      const archive =
         `INSERT INTO ${tx.tables.queueArchive} (archived_at_ms, max_receives, ${KEPT}) ` +
-          `SELECT ${nowMs}, ${OWN_LIMIT}, ${KEPT} FROM ${tx.tables.queueMessages} WHERE ${among}`,
-        ids,
-      )
+        `SELECT ${nowMs}, ${OWN_LIMIT}, ${KEPT} FROM ${tx.tables.queueMessages} WHERE id IN`
+      await writeAmong(tx, ids, MAX_IDS, (some) => `${archive} ${some}`)
     }
-    await tx.later(`DELETE FROM ${tx.tables.queueMessages} WHERE ${among}`, ids)
-  }
-  await turns.finish(tx, memory, nowMs, given)
-  await makeNextReady(tx, given, memory)
+    await removeRows(tx, rows, tx.tables.queueMessages)
+  })
   return receiptsOf(rows)
 }

@@ -19,16 +19,16 @@ import {
   lockPlaces,
   makeNextReady,
   moveOf,
+  movesOf,
 } from '../groups/places'
 import { GROUP_PHASE, holdHead, type QueueHead, readHeadById } from '../heads'
-import { namesOf } from '../keys/held'
 import { heldKey, lockFreeKeys, nameOfKey } from '../keys/key-locks'
-import { KeyTurns, NO_KEYS } from '../keys/key-turns'
+import { KeyTurns, NO_KEYS, namesOf } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
 import { TIMED } from '../reminded'
 import { claimOrder, STATE } from '../rows'
-import { addRunOut } from './failures'
 import { lookAt, type QueueLook } from './looks'
+import { addRunOut } from './receipts'
 import {
   isOutOfReceives,
   type LockedRow,
@@ -60,10 +60,7 @@ export async function promoteChosen(
   const delayed = await lockChosen(tx, head, ids, `state = ${STATE.delayed}`)
   // One that has a turn waits for it.
   const rows = delayed.filter((row) => !hasTurn(row, head))
-  const given = await changePlaces(
-    tx,
-    rows.map((row) => moveOf(row, head, head)),
-  )
+  const given = await changePlaces(tx, movesOf(rows, head, head))
   await makeReady(tx, head, rows, `, visible_at_ms = ${nowMs}`, memory, given)
   await makeNextReady(tx, given, memory)
   return rows.length
@@ -118,9 +115,9 @@ export async function promoteQueue(
 }
 
 async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promise<Promotion> {
-  const held = await readHeadById(tx, queueId, tx.engine.forShareSkipLocked)
-  if (held === null) return { moved: 0, more: false }
-  const { head, nowMs } = held
+  const head = await readHeadById(tx, queueId, tx.engine.forShareSkipLocked)
+  if (head === null) return { moved: 0, more: false }
+  const nowMs = head.readAtMs
   const rows: LockedRow[] = []
   for (const state of TIMED) for (const row of await lockDue(tx, queueId, state, nowMs)) rows.push(row)
   const isHeld = (row: LockedRow) => row.state === STATE.inFlight && row.visibleAtMs > nowMs
@@ -134,13 +131,13 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   const deadLetterQueue = await freeDeadLetterQueue(tx, head, dying)
   const target = deadLetterQueue === 'in use' ? null : deadLetterQueue
   const due = over.filter((row) => deadLetterQueue !== 'in use' || !dying.includes(row))
-  const movesOf = (row: LockedRow) => {
+  const ownMoves = (row: LockedRow) => {
     const behind = row.state === STATE.inFlight ? (keyOf(row)?.waiting ?? null) : null
     const own = moveOf(row, head, dying.includes(row) ? target : behind === null ? head : null)
     return behind === null ? [own] : [own, moveOf(behind, head, head)]
   }
-  const busy = await busyGroups(tx, due.flatMap(movesOf))
-  const free = due.filter((row) => !movesOf(row).some((move) => isAmong(move, busy)))
+  const busy = await busyGroups(tx, due.flatMap(ownMoves))
+  const free = due.filter((row) => !ownMoves(row).some((move) => isAmong(move, busy)))
   const dead = free.filter((row) => dying.includes(row))
   const turns = new KeyTurns(keys)
   turns.end(head, dead)
@@ -148,11 +145,7 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
     head,
     free.filter((row) => !dying.includes(row)),
   )
-  const moves = [
-    ...dead.map((row) => moveOf(row, head, target)),
-    ...ready.map((row) => moveOf(row, head, head)),
-    ...turns.moves(nowMs),
-  ]
+  const moves = [...movesOf(dead, head, target), ...movesOf(ready, head, head), ...turns.moves(nowMs)]
   const groups = await lockPlaces(tx, moves)
   const next = [...groups.values()].flatMap(({ blocked }) => blocked)
   if (!(await areFree(tx, queueId, [...ready, ...next, ...turns.released]))) return { moved: 0, more: false }
@@ -183,7 +176,7 @@ async function freeDeadLetterQueue(
   const id = head.deadLetterQueueId
   if (id === null || dying.length === 0) return null
   const held = await readHeadById(tx, id, tx.engine.forShareSkipLocked)
-  return held !== null && (await areFree(tx, id, dying)) ? held.head : 'in use'
+  return held !== null && (await areFree(tx, id, dying)) ? held : 'in use'
 }
 
 /** Whether the messages can be made ready in that queue without waiting. */

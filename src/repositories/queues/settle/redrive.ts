@@ -3,10 +3,10 @@ import type { Session, Tx } from '../../../database/engine'
 import { groupedBy } from '../../chunks'
 import { type DeadChoice, LETTERS, OWN } from '../dead/dead-choice'
 import { countDead, withDead } from '../dead/dead-messages'
-import { changePlaces, makeNextReady, moveOf } from '../groups/places'
+import { movesOf } from '../groups/places'
 import { type QueueHead, type ReadHead, readHeadById } from '../heads'
 import { lockKeys } from '../keys/key-locks'
-import { KeyTurns } from '../keys/key-turns'
+import { KeyTurns, moving } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
 import { NO_RECEIPT } from './receipts'
@@ -43,7 +43,7 @@ async function moveBack(
   const back = `, receive_count = 0, receipt = '${NO_RECEIPT}', ${alive}, visible_at_ms = ${nowMs}`
   const returning: Returning[] = []
   for (const [source, group] of groupedBy(rows, ({ sourceQueueId }) => sourceQueueId)) {
-    const target = source === null ? head : ((await readHeadById(tx, source, tx.engine.forShare))?.head ?? null)
+    const target = source === null ? head : await readHeadById(tx, source, tx.engine.forShare)
     if (target === null) {
       // They can't go back any more, and are this queue's own from now on; their own limit and key do not apply here.
       await updateRows(tx, 'source_queue_id = NULL, max_receives = NULL, message_key = NULL', group)
@@ -56,11 +56,10 @@ async function moveBack(
     const kept = new Set(turns.again(target, newest, head))
     return { target, group: group.filter((row) => kept.has(row)) }
   })
-  const moves = waiting.flatMap(({ target, group }) => group.map((row) => moveOf(row, head, target)))
-  const given = await changePlaces(tx, [...moves, ...turns.moves(nowMs)])
-  for (const { target, group } of waiting) await makeReady(tx, target, group, back, memory, given)
-  await turns.finish(tx, memory, nowMs, given, back)
-  await makeNextReady(tx, given, memory)
+  const moves = waiting.flatMap(({ target, group }) => movesOf(group, head, target))
+  await moving(tx, memory, { nowMs, turns, back }, moves, async (given) => {
+    for (const { target, group } of waiting) await makeReady(tx, target, group, back, memory, given)
+  })
   return returning.reduce((sum, { group }) => sum + group.length, 0)
 }
 

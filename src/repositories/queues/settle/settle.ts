@@ -9,23 +9,25 @@
 import type { Session, Tx, WriteOptions } from '../../../database/engine'
 import { RecentnError } from '../../../shared/errors'
 import type { FailedReceipt } from '../../../shared/queue-types'
-import { type MergeOperation, merging } from '../../runners'
+import { merging } from '../../runners'
 import { givePlacesTo } from '../groups/passing'
-import { changePlaces, makeNextReady, moveOf } from '../groups/places'
+import { movesOf } from '../groups/places'
 import { deadLetterQueueOf, GROUP_PHASE, type QueueHead } from '../heads'
-import { holdWithKeys } from '../keys/held'
+import { holdWithKeys, moving } from '../keys/key-turns'
 import type { QueueMemory } from '../memory'
 import { STATE } from '../rows'
-import { addFailure } from './failures'
-import { NO_RECEIPT, type Receipt, receiptOf } from './receipts'
+import { addFailure, NO_RECEIPT, type Receipt, receiptOf } from './receipts'
 import {
   holdWithMessages,
   isOutOfReceives,
   type LockedRow,
   lockHeld,
+  makeBlocked,
   makeDead,
   makeDelayed,
+  makeLater,
   makeReady,
+  placeSet,
   updateRows,
 } from './transitions'
 
@@ -92,24 +94,13 @@ export function validOf(handles: ReadonlyMap<string, Receipt | null>): Receipt[]
   return [...handles.values()].filter((receipt) => receipt !== null)
 }
 
-export function allReceipts(requests: readonly SettleRequest[]): readonly Receipt[] {
-  return requests.length === 1 ? (requests[0] as SettleRequest).receipts : requests.flatMap(({ receipts }) => receipts)
-}
-
-export function sharesOf(requests: readonly SettleRequest[], settled: SettledReceipts): SettledReceipts[] {
-  if (requests.length === 1) return [settled]
-  return requests.map(({ receipts }) => {
-    return new Set(receipts.map(({ receipt }) => receipt).filter((receipt) => settled.has(receipt)))
-  })
-}
-
 /** Ids of one DELETE, which commits by itself: the more there are, the less the commit costs for each. */
 export const MAX_REMOVED = 500
 
-/** An operation that settles what receipts hold. */
+/** An operation that settles what receipts hold. Requests of one kind go together, and each learns which of its receipts counted. */
 export function settling<Request extends SettleRequest>(
   kindOf: (request: Request) => string,
-  run: MergeOperation<QueueMemory, Request, SettledReceipts>['run'],
+  run: (session: Session, memory: QueueMemory, all: Request) => Promise<SettledReceipts>,
 ) {
   return merging<QueueMemory, Request, SettledReceipts>({
     what: 'receipts',
@@ -118,7 +109,14 @@ export function settling<Request extends SettleRequest>(
     // Never more than one DELETE takes: a failure is reported only to the calls that it has met.
     maxBatchSize: MAX_REMOVED,
     idsOf: ({ receipts }) => receipts.map(({ receipt }) => receipt), // so that a receipt counts for one call
-    run,
+    run: async (session, memory, requests) => {
+      const [first] = requests as [Request]
+      if (requests.length === 1) return [await run(session, memory, first)]
+      const settled = await run(session, memory, { ...first, receipts: requests.flatMap(({ receipts }) => receipts) })
+      return requests.map(({ receipts }) => {
+        return new Set(receipts.map(({ receipt }) => receipt).filter((receipt) => settled.has(receipt)))
+      })
+    },
   })
 }
 
@@ -131,16 +129,14 @@ export const EXTENDS = settling<ExtendRequest>(({ queue, visibilityMs }) => `${v
 async function nackTogether(
   session: Session,
   memory: QueueMemory,
-  requests: readonly NackRequest[],
-): Promise<SettledReceipts[]> {
-  const { queue, nack } = requests[0] as NackRequest
-  const receipts = allReceipts(requests)
+  { queue, nack, receipts }: NackRequest,
+): Promise<SettledReceipts> {
   const settled = await session.write(
     (tx) => nackAll(tx, memory, queue, receipts, nack),
     untilSettled(memory, queue, receipts),
   )
   await session.afterCommit(memory.counting('messagesNacked', settled.size, queue, 'failed'))
-  return sharesOf(requests, settled)
+  return settled
 }
 
 async function nackAll(
@@ -150,39 +146,35 @@ async function nackAll(
   receipts: readonly Receipt[],
   { delayMs, error, dead }: Nack,
 ): Promise<SettledReceipts> {
-  const { head, nowMs, rows, turns } = await holdWithKeys(tx, memory, queue, receipts)
+  const held = await holdWithKeys(tx, memory, queue, receipts)
+  const { head, nowMs, rows, turns } = held
   if (error !== null) {
     const failure = addFailure(nowMs, error)
     await updateRows(tx, `last_error = ?, ${failure.sql}`, rows, [error, ...failure.parameters])
   }
   const dying = rows.filter((row) => dead || isOutOfReceives(row, head))
   turns.end(head, dying)
-  const living = rows.filter((row) => !dying.includes(row))
-  const again = turns.again(head, living)
+  const again = turns.again(
+    head,
+    rows.filter((row) => !dying.includes(row)),
+  )
   const deadLetterQueue = dying.length === 0 ? null : await deadLetterQueueOf(tx, head, tx.engine.forShare)
-  const ready = delayMs > 0 ? [] : again
-  const given = await changePlaces(tx, [
-    ...dying.map((row) => moveOf(row, head, deadLetterQueue)),
-    ...ready.map((row) => moveOf(row, head, head)),
-    ...turns.moves(nowMs),
-  ])
-  await makeDead(tx, deadLetterQueue, dying, nowMs, memory, given)
-  if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
-  if (delayMs > 0 && again.length > 0) await memory.reminders.remind(tx, head.id, delayMs)
-  const unclaimed = `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`
-  await makeReady(tx, head, ready, unclaimed, memory, given)
-  await turns.finish(tx, memory, nowMs, given)
-  await makeNextReady(tx, given, memory)
+  const [later, ready] = delayMs > 0 ? [again, []] : [[], again]
+  const moves = [...movesOf(dying, head, deadLetterQueue), ...movesOf(ready, head, head)]
+  await moving(tx, memory, held, moves, async (given) => {
+    await makeDead(tx, deadLetterQueue, dying, nowMs, memory, given)
+    await makeDelayed(tx, later, nowMs + delayMs)
+    if (later.length > 0) await memory.reminders.remind(tx, head.id, delayMs)
+    await makeReady(tx, head, ready, `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`, memory, given)
+  })
   return receiptsOf(rows)
 }
 
 async function extendTogether(
   session: Session,
   memory: QueueMemory,
-  requests: readonly ExtendRequest[],
-): Promise<SettledReceipts[]> {
-  const { queue, visibilityMs } = requests[0] as ExtendRequest
-  const receipts = allReceipts(requests)
+  { queue, visibilityMs, receipts }: ExtendRequest,
+): Promise<SettledReceipts> {
   const settled = await session.write(
     async (tx) => {
       const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
@@ -203,7 +195,7 @@ async function extendTogether(
     },
   )
   await session.afterCommit(memory.counting('messagesExtended', settled.size))
-  return sharesOf(requests, settled)
+  return settled
 }
 
 export function receiptsOf(rows: readonly LockedRow[]): SettledReceipts {
@@ -215,4 +207,46 @@ export function untilSettled(memory: QueueMemory, queue: string, receipts: reado
   return {
     arrived: async (tx) => (await lockHeld(tx, (await memory.headOf(tx, queue)).id, receipts)).length === 0,
   }
+}
+
+/** Ends claims as if they had not been made: the messages are ready where they stood, with one receive less. */
+export function giveBack(
+  session: Session,
+  memory: QueueMemory,
+  queue: string,
+  receipts: readonly Receipt[],
+): Promise<SettledReceipts> {
+  return session.write((tx) => giveAllBack(tx, memory, queue, receipts), untilSettled(memory, queue, receipts))
+}
+
+export async function giveAllBack(
+  tx: Tx,
+  memory: QueueMemory,
+  queue: string,
+  receipts: readonly Receipt[],
+): Promise<SettledReceipts> {
+  const held = await holdWithKeys(tx, memory, queue, receipts)
+  const { head } = held
+  const claimed = held.rows.filter(({ state }) => state === STATE.inFlight)
+  const rows = held.turns.again(head, claimed)
+  const cycle = head.cycled === 0 ? 0 : head.id
+  const uncounted = 'receive_count = receive_count - 1'
+  let ready: LockedRow[] = []
+  await moving(tx, memory, held, movesOf(rows, head, head), async (given) => {
+    ready = rows.filter(({ id }) => !given.blocked.has(id) && !given.later.has(id))
+    await updateRows(
+      tx,
+      `state = ${STATE.ready}, sort_major = -priority, sort_minor = virtual_start, cycle_queue_id = ${cycle}, ` +
+        `${uncounted}, receipt = '${NO_RECEIPT}'${placeSet(head)}`,
+      ready,
+    )
+    await makeLater(tx, head, rows, given.later, `, ${uncounted}`, memory)
+    const waiting = rows.filter(({ id }) => given.blocked.has(id))
+    await makeBlocked(tx, head, waiting, `, ${uncounted}`)
+  })
+  memory.becameReady(
+    tx,
+    ready.map(({ priority }) => ({ head, priority, start: Number.NEGATIVE_INFINITY })),
+  )
+  return receiptsOf(claimed)
 }

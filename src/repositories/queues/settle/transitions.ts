@@ -2,67 +2,39 @@
  * How messages go from one state to another, other than by a send. Each function takes rows that the transaction has
  * locked, and heads that it holds; starts are given last. So locks are taken in one order: queues, messages, flows.
  */
-import {
-  type Parameter,
-  placeholders,
-  type Row,
-  type Statement,
-  type StatementAnswer,
-  type Tx,
-} from '../../../database/engine'
-import { chunksOf, groupedBy } from '../../chunks'
+import type { Parameter, Statement, StatementAnswer, Tx } from '../../../database/engine'
+import { chunksOf, groupedBy, rowsAmong, writeAmong } from '../../chunks'
+import { column, shaped } from '../../row-shape'
 import { assignStarts } from '../groups/flows'
-import { remindOfTurns, type Turn } from '../groups/turns'
+import type { Turn } from '../groups/turns'
 import { CYCLED, givenPlace, heldHead, holdHeadsSql, isLimited, type QueueHead, type ReadHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { BEHIND, blockedPlace, MAX_IDS, STATE } from '../rows'
 import { heldBy, NO_RECEIPT, type Receipt } from './receipts'
 
-/** A locked message, with the columns that a transition needs. */
-export interface LockedRow {
-  id: bigint
-  queueId: bigint
-  state: number
-  receipt: string
-  priority: number
-  messageGroup: string | null
-  messageKey: string | null
-  receiveCount: number
-  maxReceives: number | null
-  sentAtMs: number
-  visibleAtMs: number
+const LOCKED = shaped({
+  id: column.big.of('id'),
+  queueId: column.big.of('queue_id'),
+  state: column.number.of('state'),
+  receipt: column.text.of('receipt'),
+  priority: column.number.of('priority'),
+  messageGroup: column.text.orNull('message_group'),
+  messageKey: column.text.orNull('message_key'),
+  receiveCount: column.number.of('receive_count'),
+  maxReceives: column.number.orNull('max_receives'),
+  sentAtMs: column.number.of('sent_at_ms'),
+  visibleAtMs: column.number.of('visible_at_ms'),
   /** For a blocked one: it waits behind a message with its key, and not for a place. */
-  isBehind: boolean
+  isBehind: column.flag.of(`sort_major = ${BEHIND.major}`),
   /** The limit under which it was given a place of its group; null for a message without one. */
-  groupPlace: number | null
-  sourceQueueId: bigint | null
-}
+  groupPlace: column.number.orNull('group_place'),
+  sourceQueueId: column.big.orNull('source_queue_id'),
+})
 
-export function lockedColumns({ engine }: Tx): string {
-  return (
-    `${engine.bigint('id')} AS id, ${engine.bigint('queue_id')} AS queue_id, state, receipt, priority, message_group, message_key, ` +
-    `receive_count, max_receives, sent_at_ms, visible_at_ms, sort_major = ${BEHIND.major} AS is_behind, group_place, ${engine.bigint('source_queue_id')} AS source_queue_id`
-  )
-}
+/** A locked message, with the columns that a transition needs. */
+export type LockedRow = ReturnType<typeof LOCKED.of>
 
-export function lockedOf(row: Row): LockedRow {
-  return {
-    id: BigInt(row.id as string),
-    queueId: BigInt(row.queue_id as string),
-    state: Number(row.state),
-    receipt: row.receipt as string,
-    priority: Number(row.priority),
-    messageGroup: row.message_group as string | null,
-    messageKey: row.message_key as string | null,
-    receiveCount: Number(row.receive_count),
-    maxReceives: row.max_receives === null ? null : Number(row.max_receives),
-    sentAtMs: Number(row.sent_at_ms),
-    visibleAtMs: Number(row.visible_at_ms),
-    isBehind: Number(row.is_behind) === 1,
-    groupPlace: row.group_place === null ? null : Number(row.group_place),
-    sourceQueueId: row.source_queue_id === null ? null : BigInt(row.source_queue_id as string),
-  }
-}
+export const { columns: lockedColumns, of: lockedOf } = LOCKED
 
 /** The messages that the receipts hold in this queue, locked. */
 export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Receipt[]): Promise<LockedRow[]> {
@@ -97,17 +69,12 @@ export async function lockChosen(
   condition: string,
   lock = tx.engine.forUpdate,
 ): Promise<LockedRow[]> {
-  const rows: LockedRow[] = []
+  const { queueMessages } = tx.tables
   const sorted = [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1))
-  for (const chunk of chunksOf(sorted, MAX_IDS)) {
-    const found = await tx.rows(
-      `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id IN (${placeholders(chunk.length)}) ` +
-        `AND queue_id = ? AND ${condition} ORDER BY ${tx.tables.queueMessages}.id${lock}`,
-      [...chunk, id],
-    )
-    for (const row of found) rows.push(lockedOf(row))
-  }
-  return rows
+  const sql = (some: string) =>
+    `SELECT ${lockedColumns(tx)} FROM ${queueMessages} WHERE id IN ${some} AND queue_id = ? AND ${condition} ` +
+    `ORDER BY ${queueMessages}.id${lock}`
+  return (await rowsAmong(tx, sorted, MAX_IDS, sql, { after: [id] })).map(lockedOf)
 }
 
 function heldIn(queueId: bigint, answers: readonly StatementAnswer[]): LockedRow[] {
@@ -121,11 +88,10 @@ export function isOutOfReceives({ receiveCount, maxReceives, sourceQueueId }: Lo
 }
 
 /** Changes rows by their primary key, a few at a time. */
-export async function updateRows(tx: Tx, sets: string, rows: readonly { id: bigint }[], values: Parameter[] = []) {
-  for (const chunk of chunksOf(rows, MAX_IDS)) {
-    const all = [...values, ...chunk.map(({ id }) => id)]
-    await tx.later(`UPDATE ${tx.tables.queueMessages} SET ${sets} WHERE id IN (${placeholders(chunk.length)})`, all)
-  }
+export function updateRows(tx: Tx, sets: string, rows: readonly { id: bigint }[], values: Parameter[] = []) {
+  const ids = rows.map(({ id }) => id)
+  const update = `UPDATE ${tx.tables.queueMessages} SET ${sets} WHERE id IN`
+  return writeAmong(tx, ids, MAX_IDS, (some) => `${update} ${some}`, values)
 }
 
 const NONE = { blocked: new Set<bigint>(), later: new Map<bigint, Turn>() }
@@ -200,8 +166,13 @@ export async function makeLater(
       alike,
     )
   }
-  const turns = rows.map(({ id }) => later.get(id) as Turn)
-  if (turns.length > 0) await remindOfTurns(tx, head, turns, memory)
+  const waits = rows.map(({ id }) => later.get(id)?.inMs as number)
+  if (waits.length > 0)
+    await memory.reminders.remind(
+      tx,
+      head.id,
+      waits.reduce((a, b) => Math.min(a, b)),
+    )
 }
 
 /** Blocks messages of groups in the queue `head`: they are handed out once their groups have places for them. */
