@@ -2,10 +2,9 @@
  * `/v1/feeds/{feed}/changes` and `/consumers`: reading the changes of a feed, and storing how far a consumer has read.
  */
 import { CHANGES, CONSUMER } from '../../fields/answers-feeds'
-import { CHANGES_WAIT_SECONDS } from '../../fields/feeds'
+import { CHANGES_WAIT_SECONDS, NewCursorDto } from '../../fields/feeds'
 import { bounded } from '../../fields/options'
 import { PAGE_LIMIT } from '../../fields/rules'
-import { NewCursorDto } from '../dto/feeds'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { gone, type Route, route } from '../route'

@@ -1,8 +1,8 @@
 /** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading an entry by its key. */
 import { ENTRY, PUT_ENTRIES } from '../../fields/answers-feeds'
+import { NewEntriesDto, NewValueDto } from '../../fields/feeds'
 import { MAX_BATCH } from '../../fields/rules'
 import type { Entry, IfVersion } from '../../shared/feed-types'
-import { NewEntriesDto, NewValueDto } from '../dto/feeds'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { type Answer, found, type Route, route, type UntypedInput } from '../route'

@@ -1,6 +1,6 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: listing feeds, reading their state, dropping and republishing them. */
 import { FEED, FEED_PAGE, REPUBLISHED } from '../../fields/answers-feeds'
-import { RepublishDto } from '../dto/feeds'
+import { RepublishDto } from '../../fields/feeds'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { type BodyReader, found, gone, type Route, route } from '../route'

@@ -1,6 +1,6 @@
 /** `/v1/groups` and `/v1/groups/{group}`: listing groups, and their settings. */
 import { GROUP, GROUP_PAGE, LOSSES } from '../../fields/answers-groups'
-import { GroupChangesDto, OwnSettingsDto } from '../dto/groups'
+import { GroupChangesDto, OwnSettingsDto } from '../../fields/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { found, gone, putSettings, type Route, route, settingsAnswer } from '../route'

@@ -1,11 +1,10 @@
 /** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing items. */
 import { createHash } from 'node:crypto'
 import { APPENDED, APPENDED_ITEM, DELETED, ITEM, RECENT, RECENT_MANY } from '../../fields/answers-groups'
-import { MAX_EXCLUDED, MAX_GROUPS, RECENT_LIMIT } from '../../fields/groups'
+import { BatchDto, MAX_EXCLUDED, MAX_GROUPS, NewItemDto, RECENT_LIMIT } from '../../fields/groups'
 import { bounded } from '../../fields/options'
 import { MAX_BATCH } from '../../fields/rules'
 import type { Item, PayloadForm, Recent } from '../../shared/group-types'
-import { BatchDto, NewItemDto } from '../dto/groups'
 import {
   idParameter,
   limitParameter,

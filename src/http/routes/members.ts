@@ -1,7 +1,7 @@
 /** `/v1/members/{member}/items`: the items of one member in all groups, and their erasure; `/v1/groups/{group}/scores`: its score. */
 import { DELETED, ITEM, MEMBER_ITEMS } from '../../fields/answers-groups'
+import { ScoreChangeDto } from '../../fields/groups'
 import { bounded } from '../../fields/options'
-import { ScoreChangeDto } from '../dto/groups'
 import { historyParameters, nameParameter, payloadsParameter, prefixParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { found, type Route, route } from '../route'

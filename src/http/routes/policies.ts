@@ -1,6 +1,6 @@
 /** `/v1/policies`: the settings of all groups whose names begin with a prefix. */
 import { LOSSES, POLICY, POLICY_PAGE } from '../../fields/answers-groups'
-import { PolicyChangesDto, PolicySettingsDto } from '../dto/groups'
+import { PolicyChangesDto, PolicySettingsDto } from '../../fields/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { type BodyReader, found, gone, putSettings, type Route, route, settingsAnswer } from '../route'

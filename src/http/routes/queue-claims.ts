@@ -3,7 +3,7 @@
  */
 import type { AnswerOf, NamedComponent } from '../../fields/answers'
 import { ACKED_RECEIPTS, EXTENDED_RECEIPTS, MESSAGE, NACKED_RECEIPTS, RECEIVED } from '../../fields/answers-queues'
-import { AckDto, CycleDto, ExtendDto, NackDto, ReceiveDto } from '../dto/queues'
+import { AckDto, CycleDto, ExtendDto, NackDto, ReceiveDto } from '../../fields/messages'
 import { bodyOf } from '../input/read'
 import { type Answer, NO_CONTENT, type Route, route } from '../route'
 import { onQueue } from './queues'

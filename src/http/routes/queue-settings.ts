@@ -1,8 +1,8 @@
 /** `/v1/queues/{queue}`: creating, changing, pausing and dropping a queue. */
 
 import { HELD, QUEUE } from '../../fields/answers-queues'
+import { HoldDto, NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../../fields/queues'
 import { RecentnError } from '../../shared/errors'
-import { HoldDto, NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../dto/queues'
 import { bodyOf } from '../input/read'
 import { type BodyReader, gone, putSettings, type Route, route, settingsAnswer } from '../route'
 import { named, type Subject } from '../subjects'

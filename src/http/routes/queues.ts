@@ -1,8 +1,8 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state and their errors, redriving and purging them. */
 import { DELETED } from '../../fields/answers-groups'
 import { DEAD_ERRORS, MOVED, PROMOTED, QUEUE_HISTORY, QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
+import { PromoteDto, PurgeDto, RedriveDto } from '../../fields/messages'
 import { HISTORY_PERIODS, QUEUE_ORDERS, QUEUE_STATES } from '../../fields/queues'
-import { PromoteDto, PurgeDto, RedriveDto } from '../dto/queues'
 import { chosenParameter, nameParameter, optional, wordParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { found, type Route, route, settingsAnswer } from '../route'

@@ -1,8 +1,8 @@
 /** `/v1/schedules` and `/v1/schedules/{schedule}`: what is sent to queues again and again. */
 
 import { SCHEDULE, SCHEDULE_PAGE } from '../../fields/answers-schedules'
+import { NewScheduleDto, ScheduleChangesDto } from '../../fields/schedules'
 import type { Schedule } from '../../shared/schedule-types'
-import { NewScheduleDto, ScheduleChangesDto } from '../dto/schedules'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { found, gone, putSettings, type Route, route, settingsAnswer } from '../route'

@@ -1,8 +1,8 @@
 /** Checks of callers' arguments: every fault at once, before anything reaches a statement. */
 
 import { addFaults, addListFaults, argumentFaults, faultsOf, Judged, refuse, sureList } from '../../fields/field'
-import * as fields from '../../fields/queues'
-import { HOLD_RULES } from '../../fields/rates'
+import * as fields from '../../fields/messages'
+import * as queues from '../../fields/queues'
 import { checkedPage, ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import type { Fault } from '../../shared/errors'
 import { jsonTextOf } from '../../shared/json'
@@ -32,14 +32,14 @@ import { storedLimit } from './heads'
 import type { MessageToSend, SendRequest } from './rows'
 import type { Nack } from './settle/settle'
 
-export const checkedList = (options: QueueListOptions) => checkedPage(options, fields.QUEUE_LIST_RULES)
+export const checkedList = (options: QueueListOptions) => checkedPage(options, queues.QUEUE_LIST_RULES)
 
 export function checkQueue(queue: unknown): void {
   refuse(nameFaults('queue', queue))
 }
 
 export function checkSettings(queue: unknown, settings: QueueSettings, options: IfTag = {}): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS_RULES), ...ifTagFaults(options)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(settings, queues.QUEUE_SETTINGS_RULES), ...ifTagFaults(options)])
 }
 
 export function checkedSend(queue: unknown, body: unknown, options: SendOptions): SendRequest {
@@ -153,7 +153,7 @@ function receiptHandleOf(message: MessageRef): string {
 export function checkedNack(options: NackOptions): Nack {
   refuse(faultsOf(options, fields.NACK_RULES))
   const { delaySeconds = 0, error, dead = false } = options
-  const said = error ? Array.from(error.toWellFormed()).slice(0, fields.MAX_ERROR_CHARACTERS).join('') : null
+  const said = error ? Array.from(error.toWellFormed()).slice(0, queues.MAX_ERROR_CHARACTERS).join('') : null
   return { delayMs: delaySeconds * 1000, error: said, dead }
 }
 
@@ -184,7 +184,7 @@ export function checkCancel(queue: unknown, key: unknown): void {
 }
 
 export function checkHold(queue: unknown, options: HoldOptions): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, HOLD_RULES)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, queues.HOLD_RULES)])
 }
 
 export function checkPromote(queue: unknown, ids: readonly bigint[]): void {
@@ -197,11 +197,11 @@ export function checkedRedrive(queue: unknown, options: RedriveOptions): DeadCho
 }
 
 export function checkErrors(queue: unknown, options: Pick<DeadFilter, 'from'>): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.ERRORS_RULES)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, queues.ERRORS_RULES)])
 }
 
 export function checkedPeriod(queue: unknown, options: { period?: HistoryPeriod | undefined }): HistoryPeriod {
-  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.HISTORY_RULES)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, queues.HISTORY_RULES)])
   return options.period ?? 'hour'
 }
 
