@@ -10,7 +10,7 @@ import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import type { Allowance } from '../access'
 import type { Metrics } from '../metrics/metrics'
-import { type Route, route } from '../route'
+import { answering, type Route, route } from '../route'
 
 /** The parts of the process that the routes report. */
 export interface ProcessState {
@@ -105,7 +105,7 @@ export function processRoutes({ metrics, draining }: ProcessState): readonly Rou
   return [livez, readyz(draining), metricsRoute(metrics)]
 }
 
-const access = route({
+const access = answering({
   method: 'get',
   path: '/v1/access',
   scope: null,
@@ -117,10 +117,10 @@ const access = route({
   description:
     'Any valid key may call it, whatever its scopes. `scopes` lists the scopes that the caller has; a key with `admin` has ' +
     'all of them. The names of groups, queues, schedules, feeds and policies must begin with `prefix`; null allows all names.',
-  outcomes: { 200: { description: 'The scopes and the prefix.', shape: ACCESS } },
-  async handle(_store, { allowance }) {
+  gives: [ACCESS, 'The scopes and the prefix.'],
+  async call(_store, { allowance }) {
     const { scopes, prefix } = allowance as Allowance
-    return ACCESS.json({ scopes: [...scopes], prefix })
+    return { scopes: [...scopes], prefix }
   },
 })
 

@@ -1,10 +1,10 @@
 /** `/v1/overview`: what is wrong now, in all queues, feeds and schedules whose names the caller may know. */
 import { OVERVIEW } from '../../fields/answers-overview'
 import { prefixParameter } from '../input/parameters'
-import { type Route, route } from '../route'
+import { answering, type Route } from '../route'
 import { narrowed } from '../subjects'
 
-const overview = route({
+const overview = answering({
   method: 'get',
   path: '/v1/overview',
   scope: 'read',
@@ -16,12 +16,12 @@ const overview = route({
   tag: 'Overview',
   summary: 'Read what is wrong now, the worst first',
   description: 'The answer is a few seconds old at most, unless counting takes long.',
-  outcomes: { 200: { description: 'The troubles.', shape: OVERVIEW } },
-  async handle(store, { query, within }) {
+  gives: [OVERVIEW, 'The troubles.'],
+  async call(store, { query, within }) {
     const prefix = narrowed(query.prefix, within)
     const overview = await store.overview({ prefix: prefix ?? undefined })
     // No name begins with both prefixes.
-    return OVERVIEW.json(prefix === null ? { ...overview, troubles: [], total: 0 } : overview, within)
+    return prefix === null ? { ...overview, troubles: [], total: 0 } : overview
   },
 })
 

@@ -1,11 +1,12 @@
 /**
  * `/v1/queues/{queue}/receive`, `cycle`, `ack`, `nack` and `extend`: claiming messages, and ending or extending claims.
  */
+
 import type { AnswerOf, NamedComponent } from '../../fields/answers'
 import { ACKED_RECEIPTS, EXTENDED_RECEIPTS, MESSAGE, NACKED_RECEIPTS, RECEIVED } from '../../fields/answers-queues'
 import { AckDto, CycleDto, ExtendDto, NackDto, ReceiveDto } from '../../fields/messages'
 import { bodyOf } from '../input/read'
-import { type Answer, NO_CONTENT, type Route, route } from '../route'
+import { type Answer, answering, NO_CONTENT, type Route, route } from '../route'
 import { onQueue } from './queues'
 
 /** The routes of the messages of a queue that have been, or will be, received. */
@@ -17,7 +18,7 @@ const onClaims = {
   refusals: ['queue_not_found'],
 } as const
 
-const receive = route({
+const receive = answering({
   ...onClaims,
   path: `${onQueue.path}/receive`,
   body: { ...bodyOf(ReceiveDto, { limit: 10, waitSeconds: 20 }), optional: true },
@@ -28,23 +29,25 @@ const receive = route({
     "the queue's. With `waitSeconds`, the server answers within 1 second of the next available message, and without " +
     'messages when the time has passed. If the client disconnects, the wait ends and nothing is claimed. An answer ' +
     'stops at about 32 MiB; the next one has the rest.',
-  outcomes: { 200: { description: 'The messages; may be empty.', shape: RECEIVED } },
+  gives: [RECEIVED, 'The messages; may be empty.'],
   waits: true,
-  handle: async (store, { path: { queue }, body, signal }) =>
-    RECEIVED.json({ messages: await store.queues.receive(queue, { ...body, bodies: 'text', signal }) }),
+  call: async (store, { path: { queue }, body, signal }) => ({
+    messages: await store.queues.receive(queue, { ...body, bodies: 'text', signal }),
+  }),
 })
 
-const cycle = route({
+const cycle = answering({
   ...onClaims,
   path: `${onQueue.path}/cycle`,
   body: { ...bodyOf(CycleDto, { limit: 10, cursor: 'poller' }), optional: true },
   id: 'cycleMessages',
   summary: 'Claim the next messages behind a stored cursor, by id, over and over',
   description: 'Receivers that share a cursor get batch after batch. After the last message it begins again.',
-  outcomes: { 200: { description: 'The messages; may be empty.', shape: RECEIVED } },
+  gives: [RECEIVED, 'The messages; may be empty.'],
   waits: true,
-  handle: async (store, { path: { queue }, body, signal }) =>
-    RECEIVED.json({ messages: await store.queues.cycle(queue, { ...body, bodies: 'text', signal }) }),
+  call: async (store, { path: { queue }, body, signal }) => ({
+    messages: await store.queues.cycle(queue, { ...body, bodies: 'text', signal }),
+  }),
 })
 
 async function settled<T>(
