@@ -8,7 +8,6 @@ export const OPEN = /^(payload|body|attributes|value)$/
 /** Where bodies have ids. */
 export const SENT_IDS = /^\/(cursor|from|ids\/\d+)$/
 
-export const getOverview = 'GET /v1/overview' as Operation<Answers['Overview'], { query: Query<'prefix'> }>
 export const appendItem = 'POST /v1/groups/{group}/items' as Operation<Answers['Item'], { path: Path<'group'>; body: Bodies['NewItem'] }>
 export const recentItems = 'GET /v1/groups/{group}/items' as Operation<Answers['Recent'], { path: Path<'group'>; query: Query<'limit' | 'before' | 'exclude' | 'payloads'> }>
 export const clearGroup = 'DELETE /v1/groups/{group}/items' as Operation<Answers['Deleted'], { path: Path<'group'> }>
@@ -72,6 +71,7 @@ export const getChanges = 'GET /v1/feeds/{feed}/changes' as Operation<Answers['C
 export const getCursor = 'GET /v1/feeds/{feed}/consumers/{consumer}' as Operation<Answers['Consumer'], { path: Path<'feed' | 'consumer'> }>
 export const moveCursor = 'PUT /v1/feeds/{feed}/consumers/{consumer}' as Operation<Answers['Consumer'], { path: Path<'feed' | 'consumer'>; body: Bodies['NewCursor'] }>
 export const dropCursor = 'DELETE /v1/feeds/{feed}/consumers/{consumer}' as Operation<undefined, { path: Path<'feed' | 'consumer'> }>
+export const getOverview = 'GET /v1/overview' as Operation<Answers['Overview'], { query: Query<'prefix'> }>
 export const getAccess = 'GET /v1/access' as Operation<Answers['Access']>
 export const livez = 'GET /livez' as Operation<Answers['Health']>
 export const readyz = 'GET /readyz' as Operation<Answers['Health']>

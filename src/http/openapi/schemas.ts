@@ -3,7 +3,6 @@
 import type { NamedComponent } from '../../fields/answers'
 import * as feeds from '../../fields/answers-feeds'
 import * as groups from '../../fields/answers-groups'
-import * as overview from '../../fields/answers-overview'
 import * as processes from '../../fields/answers-process'
 import * as queues from '../../fields/answers-queues'
 import * as schedules from '../../fields/answers-schedules'
@@ -60,9 +59,7 @@ const isNamed = (each: unknown): each is NamedComponent =>
 
 /** The values that fields have, the bodies of requests, and answers. */
 export function schemas(): Record<string, Schema> {
-  const answers = [processes, overview, groups, queues, schedules, feeds].flatMap((all): unknown[] =>
-    Object.values(all),
-  )
+  const answers = [processes, groups, queues, schedules, feeds].flatMap((all): unknown[] => Object.values(all))
   return {
     ...VALUE_SCHEMAS,
     Cursor: CURSOR_SCHEMA,

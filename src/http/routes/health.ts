@@ -1,16 +1,18 @@
 /**
  * `/livez`, `/readyz` and `/metrics`, for the operator of the process; `/v1/access`: what the caller may do, for user interfaces
- * that show only what works.
+ * that show only what works; `/v1/overview`: what is wrong now, in all queues, feeds and schedules whose names it may know.
  */
-import { ACCESS, HEALTH, METRICS } from '../../fields/answers-process'
+import { ACCESS, HEALTH, METRICS, OVERVIEW } from '../../fields/answers-process'
 import { endsWithin } from '../../shared/backoff'
 import { RecentnError } from '../../shared/errors'
 import { CLOCK } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import type { Allowance } from '../access'
+import { prefixParameter } from '../input/parameters'
 import type { Metrics } from '../metrics/metrics'
 import { answering, type Route, route } from '../route'
+import { narrowed } from '../subjects'
 
 /** The parts of the process that the routes report. */
 export interface ProcessState {
@@ -124,4 +126,25 @@ const access = answering({
   },
 })
 
-export const accessRoutes: readonly Route[] = [access]
+const overview = answering({
+  method: 'get',
+  path: '/v1/overview',
+  scope: 'read',
+  about: ({ query: { prefix = '' } }) => (['queues', 'feeds', 'schedules'] as const).map((kind) => ({ kind, prefix })),
+  queryParameters: {
+    prefix: prefixParameter('Return only troubles of queues, feeds and schedules whose names begin with this.', 'mail'),
+  },
+  id: 'getOverview',
+  tag: 'Overview',
+  summary: 'Read what is wrong now, the worst first',
+  description: 'The answer is a few seconds old at most, unless counting takes long.',
+  gives: [OVERVIEW, 'The troubles.'],
+  async call(store, { query, within }) {
+    const prefix = narrowed(query.prefix, within)
+    const overview = await store.overview({ prefix: prefix ?? undefined })
+    // No name begins with both prefixes.
+    return prefix === null ? { ...overview, troubles: [], total: 0 } : overview
+  },
+})
+
+export const callerRoutes: readonly Route[] = [overview, access]
