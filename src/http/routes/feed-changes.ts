@@ -9,7 +9,7 @@ import { PAGE_LIMIT } from '../../fields/rules'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { answering, type Route, removing } from '../route'
-import { feedInPath, named, type Subject } from '../subjects'
+import { named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
 import { MAX_ANSWER_BYTES } from './items'
 
@@ -19,7 +19,7 @@ const onConsumer = {
   scope: 'feed' as const,
   pathParameters: { ...onFeed.pathParameters, consumer: nameParameter('The consumer.', 'search') },
   about: ({ path }: { path: { feed: string; consumer: string } }): Subject[] => [
-    ...feedInPath({ path }),
+    ...onFeed.about({ path }),
     ...named('consumers', [path.consumer], { parameter: 'consumer' }),
   ],
 }
@@ -30,7 +30,7 @@ const changes = answering({
   path: `${onFeed.path}/changes`,
   scope: 'feed',
   about: ({ path, query }) => [
-    ...feedInPath({ path }),
+    ...onFeed.about({ path }),
     ...named('consumers', [query.consumer], { parameter: 'consumer' }),
   ],
   queryParameters: {

@@ -7,7 +7,7 @@ import type { IfVersion } from '../../shared/feed-types'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { answering, type Route, type UntypedInput } from '../route'
-import { feedInPath, named, type Subject } from '../subjects'
+import { named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
 
 const onEntry = {
@@ -17,7 +17,7 @@ const onEntry = {
   scope: 'feed' as const,
   pathParameters: { ...onFeed.pathParameters, key: nameParameter('The key of the entry.', 'fred') },
   about: ({ path }: { path: { feed: string; key: string } }): Subject[] => [
-    ...feedInPath({ path }),
+    ...onFeed.about({ path }),
     ...named('entries', [path.key], { parameter: 'key' }),
   ],
 }

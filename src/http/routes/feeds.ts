@@ -4,13 +4,13 @@ import { RepublishDto } from '../../fields/feeds'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { answering, type BodyReader, type Route, removing } from '../route'
-import { feedInPath, named } from '../subjects'
+import { named, pathName } from '../subjects'
 import { listing } from './listing'
 
 export const onFeed = {
   path: '/v1/feeds/{feed}',
   tag: 'Feeds',
-  about: feedInPath,
+  about: pathName('feeds', 'feed'),
   pathParameters: { feed: nameParameter('The feed.', 'users') },
 }
 
