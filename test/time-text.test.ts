@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { timeText } from '../src/shared/time-text'
+import { timeText } from '../src/fields/answers'
 
 test('a time is written as toISOString() writes it, whatever was written before', () => {
   const times = fc.array(fc.date({ noInvalidDate: true }), { minLength: 1, maxLength: 10 })

@@ -3,8 +3,8 @@
  * of its route are the arguments and options of the command, by their names, with their texts and their checks.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type DtoMember, membersOf } from '../fields/dto'
 import type { Schema } from '../fields/field'
-import { type DtoMember, membersOf } from '../http/dto/dto'
 import type { Config } from '../http/process/config'
 import type { Route } from '../http/route'
 import { storeRoutes } from '../http/router'

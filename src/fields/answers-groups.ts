@@ -1,16 +1,5 @@
 /** The answers about groups, their items and policies. */
-import type {
-  AppendedItem,
-  Group,
-  GroupEvent,
-  GroupPage,
-  Item,
-  Losses,
-  MemberItems,
-  Policy,
-  PolicyPage,
-  Recent,
-} from '../shared/group-types'
+import type * as Group from '../shared/group-types'
 import {
   type AnswerOf,
   answer,
@@ -45,11 +34,11 @@ const item = {
   eventId: orNull(name('view-8f14e45f')),
   createdAt: time('2026-11-21T10:00:00.250Z'),
 }
-export const ITEM: AnswerOf<Item> = answer('Item', item)
+export const ITEM: AnswerOf<Group.Item> = answer('Item', item)
 /** An item that was appended: its answer is the item. */
-export const APPENDED_ITEM: AnswerOf<AppendedItem> = answer('', { ...item, appended: unsent<boolean>() })
+export const APPENDED_ITEM: AnswerOf<Group.AppendedItem> = answer('', { ...item, appended: unsent<boolean>() })
 
-const place: AnswerOf<Pick<AppendedItem, 'group' | 'id' | 'slot' | 'appended'>> = answer('', {
+const place: AnswerOf<Pick<Group.AppendedItem, 'group' | 'id' | 'slot' | 'appended'>> = answer('', {
   group: groupName('article:42'),
   id: id('42'),
   slot: count(2),
@@ -63,25 +52,25 @@ export const APPENDED: AnswerOf<{ items: AppendedPlace[] }> = answer('Appended',
     { ...place.example, id: '43', slot: 3 },
   ]),
 })
-type AppendedPlace = Pick<AppendedItem, 'group' | 'id' | 'slot' | 'appended'>
+type AppendedPlace = Pick<Group.AppendedItem, 'group' | 'id' | 'slot' | 'appended'>
 
 const ring = { capacity: of(CAPACITY, 10), mode: of(MODE, 'history') }
 const ofGroup = { group: groupName('article:42'), ...ring, totalAppended: total('42') }
 
 /** Its tag is the `ETag` of the answer. */
-export const RECENT: AnswerOf<Recent> = answer('Recent', {
+export const RECENT: AnswerOf<Group.Recent> = answer('Recent', {
   ...ofGroup,
   items: list(ITEM),
   nextBefore: orNull(id('41')),
   tag: unsent<string>(),
 })
 const last = { ...RECENT.example, nextBefore: null }
-export const RECENT_MANY: AnswerOf<{ groups: Recent[] }> = answer('RecentMany', {
+export const RECENT_MANY: AnswerOf<{ groups: Group.Recent[] }> = answer('RecentMany', {
   groups: list(RECENT, [last, { ...last, group: 'article:43', totalAppended: '0', items: [] }]),
 })
 
-type Removed = Extract<GroupEvent, { type: 'removed' }>
-type Reset = Extract<GroupEvent, { type: 'reset' }>
+type Removed = Extract<Group.GroupEvent, { type: 'removed' }>
+type Reset = Extract<Group.GroupEvent, { type: 'reset' }>
 
 const removed = { id: id('40') }
 /** The data of the events of a stream. */
@@ -104,7 +93,7 @@ export const GROUP_EVENTS: NamedComponent = {
     `id: 41\nevent: reset\ndata: ${shownReset}\n\n: heartbeat\n\n`,
 }
 
-export const MEMBER_ITEMS: AnswerOf<MemberItems> = answer('MemberItems', {
+export const MEMBER_ITEMS: AnswerOf<Group.MemberItems> = answer('MemberItems', {
   items: list(ITEM),
   nextBefore: orNull(text()),
 })
@@ -117,7 +106,7 @@ export const tag = (example: string) =>
 const times = { ttlSeconds: orNull(of(TTL_SECONDS)), forgetEmptySeconds: orNull(of(FORGET_EMPTY_SECONDS)) }
 const settings = { ...ring, ...times }
 
-export const GROUP: AnswerOf<Group> = answer('Group', {
+export const GROUP: AnswerOf<Group.Group> = answer('Group', {
   group: name('article:42'),
   ...settings,
   own: some(settings, 'Only the settings that the group has itself, in the form that PUT takes.'),
@@ -126,20 +115,23 @@ export const GROUP: AnswerOf<Group> = answer('Group', {
   totalAppended: total('42'),
   createdAt: time('2026-11-20T08:30:00.000Z'),
 })
-export const GROUP_PAGE: AnswerOf<GroupPage> = answer('GroupPage', { groups: list(GROUP), nextAfter: orNull(text()) })
+export const GROUP_PAGE: AnswerOf<Group.GroupPage> = answer('GroupPage', {
+  groups: list(GROUP),
+  nextAfter: orNull(text()),
+})
 
-export const POLICY: AnswerOf<Policy> = answer('Policy', {
+export const POLICY: AnswerOf<Group.Policy> = answer('Policy', {
   prefix: name('article:'),
   ...{ capacity: of(CAPACITY, 50), mode: of(MODE, 'distinct'), ...times },
   tag: tag('mUf4e8kBVnVnAIrKzMYSBA'),
 })
-export const LOSSES: AnswerOf<Losses> = answer('Losses', {
+export const LOSSES: AnswerOf<Group.Losses> = answer('Losses', {
   groups: count(7500, 'The number of groups that the settings are for.'),
   losingGroups: count(2),
   items: count(12),
   isExact: truth(true, 'False where there is too much to count: then `losingGroups` and `items` are upper bounds.'),
 })
-export const POLICY_PAGE: AnswerOf<PolicyPage> = answer('PolicyPage', {
+export const POLICY_PAGE: AnswerOf<Group.PolicyPage> = answer('PolicyPage', {
   policies: list(POLICY),
   nextAfter: orNull(text()),
 })

@@ -1,25 +1,5 @@
 /** The answers about queues and their messages. */
-import type {
-  Acked,
-  DeadError,
-  DeadErrors,
-  Extended,
-  FailedReceipt,
-  HistoryPoint,
-  Message,
-  MessageCounts,
-  MessageFailure,
-  MessagePage,
-  Nacked,
-  PeekedMessage,
-  Queue,
-  QueueHistory,
-  QueueHold,
-  QueuePage,
-  QueueStatus,
-  Sent,
-  WholeMessage,
-} from '../shared/queue-types'
+import type * as Queue from '../shared/queue-types'
 import {
   type AnswerOf,
   answer,
@@ -39,8 +19,7 @@ import {
   truth,
 } from './answers'
 import { tag } from './answers-groups'
-import { MAX_RECEIVES, MESSAGE_STATES, PRIORITY, SETTING } from './queues'
-import { LIMITED } from './rates'
+import { LIMITED, MAX_RECEIVES, MESSAGE_STATES, PRIORITY, SETTING } from './queues'
 import { oneOf } from './rules'
 
 const queue = {
@@ -59,14 +38,14 @@ const queue = {
   holdEndsAt: orNull(time(), 'Until then receives get nothing: `holdQueue` has held the queue.'),
   createdAt: time('2026-11-20T08:30:00.000Z'),
 }
-export const QUEUE: AnswerOf<Queue> = answer('Queue', queue)
+export const QUEUE: AnswerOf<Queue.Queue> = answer('Queue', queue)
 
-const counts: AnswerOf<MessageCounts> = answer(
+const counts: AnswerOf<Queue.MessageCounts> = answer(
   '',
   { ready: count(12), inFlight: count(3), delayed: count(1), blocked: count(0), dead: count(0), archived: count(0) },
   'At most 5 seconds old; exact once the queue has not changed for 5 seconds.',
 )
-export const QUEUE_STATUS: AnswerOf<QueueStatus> = answer('QueueStatus', {
+export const QUEUE_STATUS: AnswerOf<Queue.QueueStatus> = answer('QueueStatus', {
   ...queue,
   isDeadLetterQueue: truth(
     false,
@@ -88,7 +67,7 @@ export const QUEUE_STATUS: AnswerOf<QueueStatus> = answer('QueueStatus', {
       'a history of that length.',
   ),
 })
-const deadError: AnswerOf<DeadError> = answer('', {
+const deadError: AnswerOf<Queue.DeadError> = answer('', {
   error: text(
     'SMTP 550: no mailbox #',
     'With `#` in place of each number and id, up to 200 characters; empty if they have no error.',
@@ -97,7 +76,7 @@ const deadError: AnswerOf<DeadError> = answer('', {
   firstDeadAt: time('2026-11-21T10:00:00.250Z'),
   lastDeadAt: time('2026-11-21T11:00:00.250Z'),
 })
-export const DEAD_ERRORS: AnswerOf<DeadErrors> = answer('DeadErrors', {
+export const DEAD_ERRORS: AnswerOf<Queue.DeadErrors> = answer('DeadErrors', {
   errors: list(deadError, [deadError.example], 'The 100 most frequent ones, the most frequent first.'),
   counted: count(
     689,
@@ -106,7 +85,7 @@ export const DEAD_ERRORS: AnswerOf<DeadErrors> = answer('DeadErrors', {
   more: truth(false, 'Whether there are dead messages that were not counted.'),
 })
 const gauge = (example: number) => orNull(count(example))
-const historyPoint: AnswerOf<HistoryPoint> = answer('', {
+const historyPoint: AnswerOf<Queue.HistoryPoint> = answer('', {
   endsAt: time('2026-11-21T11:00:00.000Z'),
   sent: count(30, 'Messages that were sent in the step that ends here.'),
   acked: count(28),
@@ -121,22 +100,22 @@ const historyPoint: AnswerOf<HistoryPoint> = answer('', {
   died: gauge(0),
   oldestAgeSeconds: gauge(4),
 })
-export const QUEUE_HISTORY: AnswerOf<QueueHistory> = answer('QueueHistory', {
+export const QUEUE_HISTORY: AnswerOf<Queue.QueueHistory> = answer('QueueHistory', {
   stepSeconds: count(15),
   points: list(historyPoint, [historyPoint.example], 'The oldest first. Steps in which no process wrote are missing.'),
 })
 const deadLetters = { queue: 'mail-dead', deadLetterQueue: null, isDeadLetterQueue: true, oldestAgeSeconds: null }
-const states: AnswerOf<NonNullable<QueuePage['states']>> = answer('', {
+const states: AnswerOf<NonNullable<Queue.QueuePage['states']>> = answer('', {
   ...{ all: count(321), main: count(301), dead: count(7), growing: count(2) },
   ...{ stuck: count(2), blocked: count(1), paused: count(4) },
 })
-export const QUEUE_PAGE: AnswerOf<QueuePage> = answer('QueuePage', {
+export const QUEUE_PAGE: AnswerOf<Queue.QueuePage> = answer('QueuePage', {
   queues: list(QUEUE_STATUS, [QUEUE_STATUS.example, { ...QUEUE_STATUS.example, ...deadLetters }]),
   nextAfter: orNull(text()),
   states: orNull(states, 'How many queues, on all pages, are in each state. Null without `state` and `sort`.'),
 })
 export const MOVED: AnswerOf<{ moved: number }> = answer('Moved', { moved: count(100) })
-export const HELD: AnswerOf<QueueHold> = answer('Held', {
+export const HELD: AnswerOf<Queue.QueueHold> = answer('Held', {
   holdEndsAt: orNull(
     time('2026-11-21T10:00:30.250Z'),
     'Until when nothing of it is handed out; null where the hold was ended.',
@@ -144,14 +123,14 @@ export const HELD: AnswerOf<QueueHold> = answer('Held', {
 })
 export const PROMOTED: AnswerOf<{ promoted: number }> = answer('Promoted', { promoted: count(1) })
 
-export const SENT: AnswerOf<Sent> = answer('Sent', {
+export const SENT: AnswerOf<Queue.Sent> = answer('Sent', {
   id: id('1042'),
   sent: truth(
     true,
     'False: a message with this `dedupId` was sent before, or one with this `key` waits; `id` is that of that message.',
   ),
 })
-export const SENT_MANY: AnswerOf<{ messages: Sent[] }> = answer('SentMany', {
+export const SENT_MANY: AnswerOf<{ messages: Queue.Sent[] }> = answer('SentMany', {
   messages: list(SENT, [SENT.example, { ...SENT.example, id: '1043' }]),
 })
 export const SENT_ONE_OR_MANY: NamedComponent = {
@@ -185,7 +164,7 @@ const life = {
 }
 const handle = text('AAAAAAAABBKcWb0SSTvJtSXJzQfPzkUvd3vZpg', 'Opaque; identifies the message and this claim.')
 
-export const MESSAGE: AnswerOf<Message> = answer('Message', {
+export const MESSAGE: AnswerOf<Queue.Message> = answer('Message', {
   id: id('1042'),
   body,
   receiveCount: count(1, 'The number of receives, including this one.'),
@@ -196,10 +175,10 @@ export const MESSAGE: AnswerOf<Message> = answer('Message', {
   maxReceives,
   ...life,
 })
-export const RECEIVED: AnswerOf<{ messages: Message[] }> = answer('Received', { messages: list(MESSAGE) })
+export const RECEIVED: AnswerOf<{ messages: Queue.Message[] }> = answer('Received', { messages: list(MESSAGE) })
 
 const handles = list(text(handle.example))
-const failed: AnswerOf<FailedReceipt> = answer('', {
+const failed: AnswerOf<Queue.FailedReceipt> = answer('', {
   receiptHandle: text(handle.example),
   code: of(oneOf(['stale_receipt', 'invalid_receipt']), 'stale_receipt'),
 })
@@ -208,9 +187,9 @@ const noneFailed = list(
   [],
   '`stale_receipt`: the claim has ended. `invalid_receipt`: not a handle of this queue.',
 )
-export const ACKED_RECEIPTS: AnswerOf<Acked> = answer('AckedReceipts', { acked: handles, failed: noneFailed })
-export const NACKED_RECEIPTS: AnswerOf<Nacked> = answer('NackedReceipts', { nacked: handles, failed: noneFailed })
-export const EXTENDED_RECEIPTS: AnswerOf<Extended> = answer('ExtendedReceipts', {
+export const ACKED_RECEIPTS: AnswerOf<Queue.Acked> = answer('AckedReceipts', { acked: handles, failed: noneFailed })
+export const NACKED_RECEIPTS: AnswerOf<Queue.Nacked> = answer('NackedReceipts', { nacked: handles, failed: noneFailed })
+export const EXTENDED_RECEIPTS: AnswerOf<Queue.Extended> = answer('ExtendedReceipts', {
   extended: { ...handles, example: [] },
   failed: { ...noneFailed, example: [failed.example] },
 })
@@ -233,18 +212,18 @@ const peeked = {
   ),
   ...life,
 }
-export const PEEKED_MESSAGE: AnswerOf<PeekedMessage> = answer('PeekedMessage', peeked)
-const failure: AnswerOf<MessageFailure> = answer('', {
+export const PEEKED_MESSAGE: AnswerOf<Queue.PeekedMessage> = answer('PeekedMessage', peeked)
+const failure: AnswerOf<Queue.MessageFailure> = answer('', {
   receiveCount: count(1, 'Which receive it was, counted from 1 again after a redrive.'),
   failedAt: time(RECEIVED_AT),
   error: text('503 for order 4711', 'The error of the `nack`, cut to 300 characters or less.'),
 })
-export const WHOLE_MESSAGE: AnswerOf<WholeMessage> = answer('WholeMessage', {
+export const WHOLE_MESSAGE: AnswerOf<Queue.WholeMessage> = answer('WholeMessage', {
   ...peeked,
   failures: list(failure, [], 'The last 10 attempts that failed, the newest first.'),
 })
 const neverReceived = { state: 'ready', receiveCount: 0, firstReceivedAt: null, lastReceivedAt: null }
-export const MESSAGE_PAGE: AnswerOf<MessagePage> = answer('MessagePage', {
+export const MESSAGE_PAGE: AnswerOf<Queue.MessagePage> = answer('MessagePage', {
   messages: list(PEEKED_MESSAGE, [{ ...PEEKED_MESSAGE.example, ...neverReceived }]),
   nextAfter: orNull(text()),
 })

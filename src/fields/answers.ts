@@ -6,7 +6,6 @@
  * In JSON ids are strings, and times are RFC 3339 in UTC with milliseconds. Payloads are the text that the store keeps.
  */
 import { jsonTextOf } from '../shared/json'
-import { timeText } from '../shared/time-text'
 import { type Field, ref, type Schema, orNull as schemaOrNull } from './field'
 
 /** Gives a function a name in the JavaScript that is being made. */
@@ -225,4 +224,27 @@ export function list<T>(
     example: examples,
     template: (name, bind) => `[\${${bind(joined)}(${name}, within)}]`,
   }
+}
+
+const MS_A_DAY = 86_400_000
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
+
+/** The day that was asked for last, and its text with the `T`. */
+let lastDay = Number.NaN
+let lastDayText = ''
+
+/** The text of `toISOString()`, at a fifth of its cost: a page has a time or two for each item, and most are of the same day. */
+export function timeText(time: Date): string {
+  const ms = time.getTime()
+  const day = Math.floor(ms / MS_A_DAY)
+  if (day !== lastDay) {
+    lastDayText = time.toISOString().slice(0, -13)
+    lastDay = day
+  }
+  const ofDay = ms - day * MS_A_DAY
+  const minutes = Math.floor(ofDay / 60_000)
+  const ofMinute = ofDay - minutes * 60_000
+  const seconds = Math.floor(ofMinute / 1000)
+  const thousandths = String(ofMinute - seconds * 1000 + 1000).slice(1)
+  return `${lastDayText}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds]}.${thousandths}Z`
 }

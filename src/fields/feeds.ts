@@ -1,7 +1,9 @@
-/** The arguments of feeds. */
-import { exactlyOne, list, optional, required, rulesOf, type Schema } from './field'
+/** The arguments of feeds, and the bodies of their routes. */
+import type { JsonText } from '../shared/json'
+import { Checked, Component, Optional, object, Required, rulesOfDto, without } from './dto'
+import { exactlyOne, Judged, list, optional, rulesOf, type Schema } from './field'
 import { waitSeconds } from './queues'
-import { digits, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE, whole } from './rules'
+import { defaulted, digits, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE, whole } from './rules'
 
 export const DEFAULT_TOMBSTONE_SECONDS = 604_800
 
@@ -30,20 +32,59 @@ export const CURSOR_SCHEMA: Schema = {
   description: 'How far a consumer is: "0" is the beginning. Opaque; it may be greater than any sync id.',
 }
 
-export const VERSION = whole(0, Number.MAX_SAFE_INTEGER)
-export const ifVersionOption = { ifVersion: optional(VERSION) }
-export const IF_VERSION_RULES = rulesOf(ifVersionOption)
+const VERSION = whole(0, Number.MAX_SAFE_INTEGER)
+export const IF_VERSION_RULES = rulesOf({ ifVersion: optional(VERSION) })
 
-export const newEntry = { key: required(NAME), value: required(VALUE), ...ifVersionOption }
-export const NEW_ENTRY_RULES = rulesOf(newEntry)
-
-export const KEYS = list(NAME, MAX_BATCH)
-export const selection = { keys: optional(KEYS), prefix: optional(PREFIX) }
-export const SELECTION_RULES = rulesOf(selection)
+const KEYS = list(NAME, MAX_BATCH)
 export const selectionFaults = exactlyOne('keys', 'prefix')
 
-export const moveCursorOptions = { force: optional(flag()), from: optional(CURSOR) }
-export const MOVE_CURSOR_RULES = rulesOf(moveCursorOptions)
+@Component('NewValue')
+export class NewValueDto extends Judged {
+  @Required(VALUE) value!: JsonText
+}
+
+@Component('NewEntry')
+export class NewEntryDto extends Judged {
+  @Required(NAME) key!: string
+  @Required(VALUE) value!: JsonText
+
+  @Optional(VERSION, 'The version that the entry must have, as it was read; 0: there must be none.')
+  ifVersion?: number
+}
+
+export const NEW_ENTRY_RULES = rulesOfDto(NewEntryDto)
+
+@Component('NewEntries')
+export class NewEntriesDto extends Judged {
+  @Required(list(object(NewEntryDto), MAX_BATCH)) entries!: readonly NewEntryDto[]
+}
+
+const KEY_PREFIX: typeof PREFIX = {
+  ...PREFIX,
+  schema: { ...PREFIX.schema, description: 'The prefix of the keys; "" selects all of them.' },
+}
+
+@Component('Republish', 'Exactly one of the two.')
+@Checked(selectionFaults)
+export class RepublishDto extends Judged {
+  @Optional(KEYS) keys?: readonly string[]
+  @Optional(KEY_PREFIX) prefix?: string
+}
+
+export const SELECTION_RULES = rulesOfDto(RepublishDto)
+
+@Component('NewCursor')
+export class NewCursorDto extends Judged {
+  @Required(CURSOR) cursor!: bigint
+  @Optional(defaulted(flag(), false, 'Backwards too.')) force?: boolean
+
+  @Optional(
+    CURSOR,
+    'The cursor that the finished page was read from. If the stored cursor was put back before it since then, it stays there.',
+  )
+  from?: bigint
+}
+export const MOVE_CURSOR_RULES = without(rulesOfDto(NewCursorDto), 'cursor')
 
 const values = optional(FORM)
 export const VALUE_RULES = rulesOf({ values })

@@ -1,6 +1,6 @@
 /**
  * The kinds of values in arguments and bodies, each defined once. The library checks its arguments by them, and the
- * DTOs in `src/http/dto` are written with them.
+ * DTOs are written with them.
  */
 import { distance } from 'fastest-levenshtein'
 import { type Fault, invalidInput } from '../shared/errors'
@@ -72,11 +72,6 @@ export function optional<T>({ fault }: Field<T>): Member<T, false> {
 /** May be left out, or be null. */
 export function nullable<T>({ fault }: Field<T>): Member<T | null, false> {
   return { rule: (value) => (value === undefined || value === null ? null : fault(value)), isRequired: false }
-}
-
-/** Known only to be refused with advice. */
-export function refused(advice: string): Member<never, false> {
-  return optional<never>({ fault: () => advice, schema: {} })
 }
 
 export function rulesOf(members: Members): Rules {

@@ -1,10 +1,14 @@
-/** The arguments of groups of recent items. */
-import { type Field, nullable, optional, required, rulesOf, said, stated } from './field'
+/** The arguments of groups of recent items, and the bodies of their routes. */
+import type { Mode, NewItem } from '../shared/group-types'
+import type { JsonText } from '../shared/json'
+import { Component, NotNull, Nullable, Optional, object, Required, rulesOfDto } from './dto'
+import { type Field, Judged, list, optional, rulesOf, said, stated } from './field'
 import {
   defaulted,
   FORM,
   flag,
   ID,
+  MAX_BATCH,
   MAX_CAPACITY,
   MAX_TTL_SECONDS,
   MODES,
@@ -30,31 +34,70 @@ export const SCORE: Field<number> = {
   schema: { type: 'number', description: 'A double, which is exact for whole numbers up to 2^53.' },
 }
 export const KEEP = oneOf(['highest', 'latest'])
-export const newItem = {
-  member: nullable(NAME),
-  payload: nullable(PAYLOAD),
-  occurredAt: nullable(TIME),
-  eventId: nullable(NAME),
-  score: nullable(SCORE),
-  keep: nullable(KEEP),
-}
-export const scoreChange = { member: required(NAME), by: required(SCORE) }
-export const newGroupItem = { group: required(NAME), ...newItem }
-export const NEW_ITEM_RULES = rulesOf(newItem)
-export const NEW_GROUP_ITEM_RULES = rulesOf(newGroupItem)
-
 export const CAPACITY = whole(1, MAX_CAPACITY)
 export const MODE = oneOf(MODES)
 export const TTL_SECONDS = whole(1, MAX_TTL_SECONDS)
-export const FORGETTING = 'Seconds after which a group without items is forgotten'
+const FORGETTING = 'Seconds after which a group without items is forgotten'
 export const FORGET_EMPTY_SECONDS = said(TTL_SECONDS, `${FORGETTING}; null: never. Made again, it begins at id 0.`)
-const times = { ttlSeconds: nullable(TTL_SECONDS), forgetEmptySeconds: nullable(TTL_SECONDS) }
-export const ownSettings = { capacity: optional(CAPACITY), mode: optional(MODE), ...times }
-export const groupChanges = { capacity: nullable(CAPACITY), mode: nullable(MODE), ...times }
-export const policySettings = { capacity: required(stated(CAPACITY)), mode: required(stated(MODE)), ...times }
-export const OWN_SETTINGS_RULES = rulesOf(ownSettings)
-export const POLICY_SETTINGS_RULES = rulesOf(policySettings)
-export const GROUP_CHANGES_RULES = rulesOf(groupChanges)
+
+@Component('NewItem')
+export class NewItemDto extends Judged {
+  @Nullable(NAME) member?: string | null
+  @Nullable(PAYLOAD) payload?: JsonText | null
+  @Nullable(TIME) occurredAt?: Date | null
+  @Nullable(NAME) eventId?: string | null
+  @Nullable(SCORE) score?: number | null
+  @Nullable(KEEP) keep?: NewItem['keep']
+}
+export const NEW_ITEM_RULES = rulesOfDto(NewItemDto)
+
+@Component('NewGroupItem')
+export class NewGroupItemDto extends NewItemDto {
+  @Required(NAME) group!: string
+}
+export const NEW_GROUP_ITEM_RULES = rulesOfDto(NewGroupItemDto)
+
+@Component('Batch')
+export class BatchDto extends Judged {
+  @Required(list(object(NewGroupItemDto), MAX_BATCH)) items!: readonly NewGroupItemDto[]
+}
+
+@Component('ScoreChange')
+export class ScoreChangeDto extends Judged {
+  @Required(NAME) member!: string
+  @Required(SCORE) by!: number
+}
+export const SCORE_CHANGE_RULES = rulesOfDto(ScoreChangeDto)
+
+@Component('GroupChanges', 'A setting that is left out stays as it is; with null it follows the policy again.')
+export class GroupChangesDto extends Judged {
+  @Nullable(CAPACITY) capacity?: number | null
+  @Nullable(MODE) mode?: Mode | null
+  @Nullable(TTL_SECONDS) ttlSeconds?: number | null
+  @Nullable(TTL_SECONDS, `${FORGETTING}.`) forgetEmptySeconds?: number | null
+}
+export const GROUP_CHANGES_RULES = rulesOfDto(GroupChangesDto)
+
+@Component('OwnSettings')
+export class OwnSettingsDto extends GroupChangesDto {
+  @Optional(CAPACITY) override capacity?: number
+  @Optional(MODE) override mode?: Mode
+  @Nullable(FORGET_EMPTY_SECONDS) override forgetEmptySeconds?: number | null
+}
+export const OWN_SETTINGS_RULES = rulesOfDto(OwnSettingsDto)
+
+@Component('PolicySettings')
+export class PolicySettingsDto extends OwnSettingsDto {
+  @Required(stated(CAPACITY)) override capacity!: number
+  @Required(stated(MODE)) override mode!: Mode
+}
+export const POLICY_SETTINGS_RULES = rulesOfDto(PolicySettingsDto)
+
+@Component('PolicyChanges')
+export class PolicyChangesDto extends OwnSettingsDto {
+  @NotNull(CAPACITY) override capacity?: number
+  @NotNull(MODE) override mode?: Mode
+}
 
 const EXCLUDED: Field<readonly string[]> = {
   fault(value) {
@@ -82,7 +125,6 @@ export const watchOptions = {
   payloads: optional(FORM),
 }
 
-export const SCORE_CHANGE_RULES = rulesOf(scoreChange)
 export const ITEM_RULES = rulesOf({ payloads: optional(FORM) })
 export const APPEND_RULES = rulesOf({ payloads })
 export const RECENT_RULES = rulesOf(recentOptions)

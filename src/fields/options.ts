@@ -1,6 +1,7 @@
 /** The common parts of the options of stores, and of everything that runs for them. */
 import type { Fault } from '../shared/errors'
-import { addFaults, type Field, faultsOf, optionRules, type Rule, type Rules, refuse } from './field'
+import { schemaFault } from '../shared/schema'
+import { addFaults, argumentFaults, type Field, faultsOf, optionRules, type Rule, type Rules, refuse } from './field'
 import { MAX_DELAY_SECONDS } from './queues'
 import { flag, MAX_CAPACITY, MAX_TTL_SECONDS, oneOf, SIGNAL, TABLE_PREFIX, text, whole } from './rules'
 
@@ -104,6 +105,21 @@ export function backoffFaults(given: Partial<Bounds> | undefined): Fault[] {
   const faults = partFaults(given, BACKOFF_RULES, '/backoff')
   if (faults.length > 0 || typeof given !== 'object' || given === null) return faults
   return orderFault<Partial<Bounds>>(given, ['minSeconds', 'maxSeconds'], DEFAULT_BACKOFF, '/backoff')
+}
+
+/** The options of all that runs handlers of messages and changes. */
+export const handlingOptions = {
+  backoff: anObject,
+  schema: option(schemaFault),
+  signal: SIGNAL,
+  around: aFunction,
+  onError: aFunction,
+}
+
+/** The faults of a handler and of its options. */
+export function handlingFaults(handler: unknown, options: { backoff?: Partial<Bounds> }, rules: Rules): Fault[] {
+  const faults = [...argumentFaults('handler', handler, aFunction), ...faultsOf(options, rules)]
+  return [...faults, ...backoffFaults(options?.backoff)]
 }
 
 /** A bound that was left out takes its default, but never less than the least. */

@@ -1,26 +1,9 @@
-/** The arguments of queues and their messages. */
-import type { Fault } from '../shared/errors'
+/** The arguments of queues, and the bodies of their routes; those of messages are in `messages.ts`. */
 import { RAN_OUT } from '../shared/failures'
-import { type Field, nullable, optional, type Rule, ref, refused, required, rulesOf, said } from './field'
-import { RATE } from './rates'
-import {
-  defaulted,
-  FORM,
-  flag,
-  idFault,
-  idTextFault,
-  MAX_BATCH,
-  MAX_TTL_SECONDS,
-  NAME,
-  oneOf,
-  PREFIX,
-  page,
-  prefixPage,
-  SIGNAL,
-  text,
-  VALUE,
-  whole,
-} from './rules'
+import type { OnDelete, QueueSettings } from '../shared/queue-types'
+import { Component, NotNull, Nullable, Optional, Refused, Required, rulesOfDto } from './dto'
+import { type Field, faultsOf, Judged, optional, required, rulesOf, said } from './field'
+import { defaulted, MAX_TTL_SECONDS, NAME, oneOf, prefixPage, text, whole } from './rules'
 
 export const MAX_VISIBILITY_SECONDS = 43_200
 export const MAX_DELAY_SECONDS = 315_360_000
@@ -31,7 +14,6 @@ export const HISTORY_PERIODS = ['hour', 'week'] as const
 export const QUEUE_STATES = ['all', 'main', 'dead', 'growing', 'stuck', 'blocked', 'paused'] as const
 export const QUEUE_ORDERS = ['ready', 'in-flight', 'delayed', 'blocked', 'oldest', 'died', 'growth'] as const
 export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'blocked', 'dead', 'archived'] as const
-export const ON_DELETE = oneOf(['remove', 'archive'])
 
 /** The `lastError` of a message whose last claim ran out, whose receiver had given no error. */
 export function ranOutError(receives: number): string {
@@ -50,14 +32,31 @@ export const MAX_RECEIVES: typeof RECEIVES = {
     return fault === null ? null : `${fault}, or null for no limit`
   },
 }
-export const GROUP_CONCURRENCY = whole(1, 1000)
-export const MAX_MESSAGES = whole(1, 10_000_000)
 /** How long a read waits for what is not there yet. */
 export const waitSeconds = (what: string) =>
   defaulted(whole(0, 20), 0, `How long to wait for a ${what} when there is none.`)
 
-export const RETENTION_SECONDS = whole(1, MAX_TTL_SECONDS)
-export const PAUSED = 'is not a setting: pause the queue with `pause`, and resume it with `resume`'
+/** Of the status of a queue. */
+export const LIMITED =
+  'How many messages a rate limit, or a hold of the queue, keeps waiting. With a `groupRateLimit` all blocked messages count, also ' +
+  'those that wait for `groupConcurrency` or a key: to tell them apart, each would be read.'
+
+/** `messages` in `perSeconds`. */
+const RATES = { messages: whole(1, 100_000), perSeconds: whole(1, 86_400) }
+const RATE_RULES = rulesOf({ messages: required(RATES.messages), perSeconds: required(RATES.perSeconds) })
+export const RATE: Field<{ messages: number; perSeconds: number }> = {
+  fault(value) {
+    if (typeof value !== 'object' || value === null) return 'must be { messages, perSeconds }'
+    const faults = faultsOf(value, RATE_RULES).map(({ pointer, detail }) => `${pointer?.slice(1)} ${detail}`)
+    return faults.length === 0 ? null : faults.join('; ')
+  },
+  schema: {
+    type: 'object',
+    required: ['messages', 'perSeconds'],
+    properties: { messages: RATES.messages.schema, perSeconds: RATES.perSeconds.schema },
+    additionalProperties: false,
+  },
+}
 
 /** The settings, each with the document's description of it. */
 export const SETTING = {
@@ -67,35 +66,51 @@ export const SETTING = {
     'A message whose claim ends without an `ack` after this many receives is dead. Null is no limit.',
   ),
   deadLetterQueue: said(NAME, 'Where dead messages go: a queue that exists. Null: they stay, with the state `dead`.'),
-  onDelete: said(ON_DELETE, 'Whether a message that its receiver acknowledges is removed or archived.'),
-  retentionSeconds: said(RETENTION_SECONDS, 'How long archived messages are kept. Null: for ever.'),
+  onDelete: said(
+    oneOf(['remove', 'archive']),
+    'Whether a message that its receiver acknowledges is removed or archived.',
+  ),
+  retentionSeconds: said(whole(1, MAX_TTL_SECONDS), 'How long archived messages are kept. Null: for ever.'),
   groupConcurrency: said(
-    GROUP_CONCURRENCY,
+    whole(1, 1000),
     'How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in ' +
       'which they were sent. Null is no limit.',
   ),
   maxMessages: said(
-    MAX_MESSAGES,
+    whole(1, 10_000_000),
     'Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit.',
   ),
   rateLimit: said(RATE, 'At most `messages` are received in each span of `perSeconds`. Null is no limit.'),
   groupRateLimit: said(RATE, 'The same for each `messageGroup`. Null is no limit.'),
 }
 
-export const queueSettings = {
-  visibilityTimeoutSeconds: optional(SETTING.visibilityTimeoutSeconds),
-  maxReceives: nullable(SETTING.maxReceives),
-  deadLetterQueue: nullable(SETTING.deadLetterQueue),
-  onDelete: optional(SETTING.onDelete),
-  retentionSeconds: nullable(SETTING.retentionSeconds),
-  groupConcurrency: nullable(SETTING.groupConcurrency),
-  maxMessages: nullable(SETTING.maxMessages),
-  rateLimit: nullable(SETTING.rateLimit),
-  groupRateLimit: nullable(SETTING.groupRateLimit),
+@Component(
+  'QueueSettings',
+  'A setting that is left out gets its default: `visibilityTimeoutSeconds` 30, ' +
+    `\`maxReceives\` ${DEFAULT_MAX_RECEIVES}, \`onDelete\` \`remove\`; the others null.`,
+)
+export class QueueSettingsDto extends Judged {
+  @Optional(SETTING.visibilityTimeoutSeconds) visibilityTimeoutSeconds?: number
+  @Nullable(SETTING.maxReceives) maxReceives?: number | null
+  @Nullable(SETTING.deadLetterQueue) deadLetterQueue?: string | null
+  @Optional(SETTING.onDelete) onDelete?: OnDelete
+  @Nullable(SETTING.retentionSeconds) retentionSeconds?: number | null
+  @Nullable(SETTING.groupConcurrency) groupConcurrency?: number | null
+  @Nullable(SETTING.maxMessages) maxMessages?: number | null
+  @Nullable(SETTING.rateLimit) rateLimit?: QueueSettings['rateLimit']
+  @Nullable(SETTING.groupRateLimit) groupRateLimit?: QueueSettings['groupRateLimit']
   // An app that sets its queues up must not undo an operator's pause.
-  paused: refused(PAUSED),
+  @Refused('is not a setting: pause the queue with `pause`, and resume it with `resume`') paused?: undefined
 }
-export const QUEUE_SETTINGS_RULES = rulesOf(queueSettings)
+
+export const QUEUE_SETTINGS_RULES = rulesOfDto(QueueSettingsDto)
+
+@Component('QueueChanges', 'A setting that is left out stays as it is.')
+export class QueueChangesDto extends QueueSettingsDto {
+  @NotNull(SETTING.visibilityTimeoutSeconds) override visibilityTimeoutSeconds?: number
+  @NotNull(SETTING.onDelete) override onDelete?: OnDelete
+}
+
 export const QUEUE_DEFAULTS = {
   visibilityTimeoutSeconds: 30,
   maxReceives: DEFAULT_MAX_RECEIVES,
@@ -108,107 +123,6 @@ export const QUEUE_DEFAULTS = {
   groupRateLimit: null,
 } as const
 
-export const MAX_ATTRIBUTES = 16
-const MAX_ATTRIBUTE_NAME = 64
-const MAX_ATTRIBUTE_VALUE = 256
-const ATTRIBUTE_NAME = /^[A-Za-z0-9_.-]{1,64}$/
-
-function attributeFault(name: string, value: unknown): string | null {
-  if (!ATTRIBUTE_NAME.test(name)) {
-    return `the name ${JSON.stringify(name.slice(0, MAX_ATTRIBUTE_NAME))} must be 1 to ${MAX_ATTRIBUTE_NAME} of A-Z a-z 0-9 _ . -`
-  }
-  const isText = typeof value === 'string' && value.isWellFormed()
-  if (isText && (value.length <= MAX_ATTRIBUTE_VALUE || Array.from(value).length <= MAX_ATTRIBUTE_VALUE)) return null
-  return `${name} must be a text of at most ${MAX_ATTRIBUTE_VALUE} characters`
-}
-
-/** Every fault at once, in one text: their names are the caller's. */
-export const attributesField = (max: number): Field<Readonly<Record<string, string>>> => ({
-  fault(value) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object of texts'
-    const entries = Object.entries(value)
-    if (entries.length > max) return `must have at most ${max} names`
-    const faults = entries.map(([name, each]) => attributeFault(name, each)).filter((fault) => fault !== null)
-    return faults.length === 0 ? null : faults.join('; ')
-  },
-  schema: {
-    type: 'object',
-    maxProperties: max,
-    propertyNames: { pattern: ATTRIBUTE_NAME.source },
-    additionalProperties: { type: 'string', maxLength: MAX_ATTRIBUTE_VALUE },
-  },
-})
-
-export const ATTRIBUTES = attributesField(MAX_ATTRIBUTES)
-
-/** The effect of a send on a message that waits with its key. */
-export const ON_KEY = oneOf(['keep', 'replace', 'postpone'])
-
-/** The options of a message without a key. */
-const plainOptions = {
-  delaySeconds: optional(DELAY_SECONDS),
-  visibilityTimeoutSeconds: nullable(VISIBILITY_SECONDS),
-  maxReceives: nullable(MAX_RECEIVES),
-  dedupId: nullable(NAME),
-  priority: optional(PRIORITY),
-  messageGroup: nullable(NAME),
-  attributes: nullable(ATTRIBUTES),
-}
-export const plainMessage = { body: required(VALUE), ...plainOptions }
-const keyOptions = { key: nullable(NAME), onKey: optional(ON_KEY), maxDelaySeconds: optional(DELAY_SECONDS) }
-export const sendOptions = { ...plainOptions, ...keyOptions }
-export const newMessage = { ...plainMessage, ...keyOptions }
-export const SEND_RULES = rulesOf(sendOptions)
-export const NEW_MESSAGE_RULES = rulesOf(newMessage)
-
-/** The faults of the members about a key, taken together. */
-export function keyFaults({
-  key,
-  onKey,
-  maxDelaySeconds,
-}: {
-  key?: unknown
-  onKey?: unknown
-  maxDelaySeconds?: unknown
-}): Fault[] {
-  const faults: Fault[] = []
-  if (onKey !== undefined && (key ?? null) === null)
-    faults.push({ pointer: '/onKey', detail: 'must not be given without key' })
-  if (maxDelaySeconds !== undefined && onKey !== 'postpone') {
-    faults.push({ pointer: '/maxDelaySeconds', detail: 'must not be given unless onKey is postpone' })
-  }
-  return faults
-}
-
-const bodies = optional(FORM)
-export const BATCH_LIMIT = whole(1, MAX_BATCH)
-export const WAIT_SECONDS = waitSeconds('message')
-export const receiveOptions = {
-  limit: optional(BATCH_LIMIT),
-  visibilityTimeoutSeconds: optional(VISIBILITY_SECONDS),
-  waitSeconds: optional(WAIT_SECONDS),
-  signal: optional(SIGNAL),
-  bodies,
-}
-const { waitSeconds: _, ...claiming } = receiveOptions
-export const cycleOptions = { ...claiming, cursor: optional(NAME) }
-export const RECEIVE_RULES = rulesOf(receiveOptions)
-export const CYCLE_RULES = rulesOf(cycleOptions)
-
-export const nackOptions = {
-  delaySeconds: optional(DELAY_SECONDS),
-  error: nullable(text()),
-  dead: optional(flag()),
-}
-export const NACK_RULES = rulesOf(nackOptions)
-export const extendOptions = { visibilityTimeoutSeconds: required(VISIBILITY_SECONDS) }
-export const EXTEND_RULES = rulesOf(extendOptions)
-
-/** Like a `lastError`, of which 1,000 characters are kept. */
-export const ERROR = text()
-export const ALIKE =
-  'Only messages whose `lastError` is like this one, numbers and ids aside. Empty: those without an error.'
-const deadFilter = { error: optional(ERROR), from: optional(NAME) }
 export const ERRORS_RULES = rulesOf({ from: optional(NAME) })
 export const QUEUE_LIST_RULES = rulesOf({
   ...prefixPage,
@@ -217,31 +131,17 @@ export const QUEUE_LIST_RULES = rulesOf({
   deadLetterQueue: optional(NAME),
 })
 export const HISTORY_RULES = rulesOf({ period: optional(oneOf(HISTORY_PERIODS)) })
-export const peekOptions = {
-  ...page,
-  ...deadFilter,
-  bodies: optional(oneOf(['value', 'text', 'preview'])),
-  state: optional(oneOf(MESSAGE_STATES)),
-}
-export const PEEK_RULES = rulesOf(peekOptions)
-export const BODY_RULES = rulesOf({ bodies })
 
-const listOf = (fault: Rule) => (value: unknown) =>
-  Array.isArray(value) && value.length >= 1 && value.length <= MAX_BATCH && value.every((one) => fault(one) === null)
-    ? null
-    : `must be a list of 1 to ${MAX_BATCH} ids`
-export const IDS: Field<readonly bigint[]> = {
-  fault: listOf(idFault),
-  wire: {
-    fault: listOf(idTextFault),
-    read: (value) => (listOf(idTextFault)(value) === null ? (value as string[]).map(BigInt) : undefined),
-  },
-  schema: { type: 'array', items: ref('Id'), minItems: 1, maxItems: MAX_BATCH },
+@Component('Hold')
+export class HoldDto extends Judged {
+  @Optional(NAME, 'The message group; the whole queue when left out.') group?: string
+  @Required(whole(0, MAX_VISIBILITY_SECONDS), 'Counted from now; 0 ends the hold.') seconds!: number
+
+  @Optional(text(), 'The claim of a message that is given back, as if it had not been received.')
+  receiptHandle?: string
 }
-export const PROMOTE_RULES = rulesOf({ ids: required(IDS) })
-export const ANY_COUNT = whole(1, Number.MAX_SAFE_INTEGER)
-const deadChoices = { ...deadFilter, ids: optional(IDS), limit: optional(ANY_COUNT), dryRun: optional(flag()) }
-export const redriveOptions = { ...deadChoices, prefix: optional(PREFIX) }
-export const REDRIVE_RULES = rulesOf(redriveOptions)
-export const purgeOptions = { ...deadChoices, dead: optional(flag()) }
-export const PURGE_RULES = rulesOf(purgeOptions)
+export const HOLD_RULES = rulesOfDto(HoldDto)
+
+/** A request without members. */
+@Component('NoFields')
+export class NoFieldsDto extends Judged {}

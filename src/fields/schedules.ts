@@ -1,26 +1,29 @@
-/** The arguments of schedules: when messages are sent, and what they say. */
+/** The arguments of schedules, and the bodies of their routes: when messages are sent, and what they say. */
 import type { Fault } from '../shared/errors'
+import type { JsonText } from '../shared/json'
 import { wallClockMs } from '../shared/platform'
-import { type Field, nullable, optional, refused, required, rulesOf } from './field'
-import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, plainMessage } from './queues'
-import { NAME, oneOf, PART, PREFIX, page, VALUE, whole } from './rules'
-import { cronFault, MISSED, silenceFault, timeZoneFault } from './ticks'
+import { Checked, Component, NotNull, Nullable, Optional, Refused, Required, rulesOfDto } from './dto'
+import { type Field, optional, rulesOf } from './field'
+import { attributesField, MAX_ATTRIBUTES, MessageDto } from './messages'
+import { DELAY_SECONDS, MAX_DELAY_SECONDS, PRIORITY } from './queues'
+import { defaulted, NAME, oneOf, PART, PREFIX, page, VALUE, whole } from './rules'
+import { cronFault, MISSED, type MissedTicks, silenceFault, timeZoneFault } from './ticks'
 
 /** The attributes by which a message says which schedule and which tick it is from. */
 export const SCHEDULE_ATTRIBUTE = 'recentn.schedule'
 export const TICK_ATTRIBUTE = 'recentn.tick'
 const OWN_ATTRIBUTES = [SCHEDULE_ATTRIBUTE, TICK_ATTRIBUTE]
-export const MAX_GIVEN = MAX_ATTRIBUTES - OWN_ATTRIBUTES.length
+const MAX_GIVEN = MAX_ATTRIBUTES - OWN_ATTRIBUTES.length
 
-export const CRON: Field<string> = { fault: cronFault, schema: { type: 'string', minLength: 1, maxLength: 191 } }
-export const TIME_ZONE: Field<string> = {
+const CRON: Field<string> = { fault: cronFault, schema: { type: 'string', minLength: 1, maxLength: 191 } }
+const TIME_ZONE: Field<string> = {
   fault: timeZoneFault,
   schema: { type: 'string', minLength: 1, maxLength: 64 },
 }
 export const EVERY_SECONDS = whole(1, MAX_DELAY_SECONDS)
 
 const given = attributesField(MAX_GIVEN)
-export const OTHER_ATTRIBUTES: Field<Readonly<Record<string, string>>> = {
+const OTHER_ATTRIBUTES: Field<Readonly<Record<string, string>>> = {
   ...given,
   fault(value) {
     const fault = given.fault(value)
@@ -31,27 +34,39 @@ export const OTHER_ATTRIBUTES: Field<Readonly<Record<string, string>>> = {
 }
 
 export const MISSED_TICKS = oneOf(MISSED)
-export const NO_DEDUP_ID = 'must not be given: each tick is sent once'
-export const newSchedule = {
-  ...plainMessage,
-  queue: required(NAME),
-  cron: nullable(CRON),
-  everySeconds: nullable(EVERY_SECONDS),
-  timeZone: nullable(TIME_ZONE),
-  missed: optional(MISSED_TICKS),
-  attributes: nullable(OTHER_ATTRIBUTES),
-  dedupId: refused(NO_DEDUP_ID),
-}
-export const NEW_SCHEDULE_RULES = rulesOf(newSchedule)
+const QUEUE = 'The queue that gets the messages. It must exist.'
 
-export const scheduleChanges = { ...newSchedule, body: optional(VALUE), queue: optional(NAME) }
-export const SCHEDULE_CHANGES_RULES = rulesOf(scheduleChanges)
+@Component('ScheduleChanges', 'A field that is left out stays as it is.')
+export class ScheduleChangesDto extends MessageDto {
+  @NotNull(NAME, QUEUE) queue?: string
+  @NotNull(DELAY_SECONDS) override delaySeconds?: number
+  @NotNull(PRIORITY) override priority?: number
+  @NotNull(MISSED_TICKS) missed?: MissedTicks
 
-interface TimingGiven {
-  cron?: unknown
-  everySeconds?: unknown
-  timeZone?: unknown
+  @Nullable(
+    CRON,
+    'A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. ' +
+      'Either this or `everySeconds`.',
+  )
+  cron?: string | null
+
+  @Nullable(EVERY_SECONDS, 'The time between two ticks. Either this or `cron`.') everySeconds?: number | null
+
+  @Nullable(TIME_ZONE, 'The IANA name of the time zone of `cron`; `UTC` when left out.')
+  timeZone?: string | null
+
+  @Nullable(
+    OTHER_ATTRIBUTES,
+    `Up to ${MAX_GIVEN}. Each message also has \`${SCHEDULE_ATTRIBUTE}\`, the name of the schedule, and \`${TICK_ATTRIBUTE}\`, the planned time.`,
+  )
+  override attributes?: Readonly<Record<string, string>> | null
+
+  @Refused('must not be given: each tick is sent once') override dedupId?: undefined
 }
+
+export const SCHEDULE_CHANGES_RULES = rulesOfDto(ScheduleChangesDto)
+
+type TimingGiven = Partial<Record<'cron' | 'everySeconds' | 'timeZone', unknown>>
 
 /** The faults of the members that say when, taken together; each by itself has its rule. */
 export function timingFaults({ cron, everySeconds, timeZone }: TimingGiven): Fault[] {
@@ -70,6 +85,25 @@ export function timingFaults({ cron, everySeconds, timeZone }: TimingGiven): Fau
   const detail = silenceFault(cron as string, zone as string, wallClockMs())
   return detail === null ? [] : [{ pointer: '/cron', detail }]
 }
+
+@Component('NewSchedule')
+@Checked(timingFaults)
+export class NewScheduleDto extends ScheduleChangesDto {
+  @Required(NAME, QUEUE) override queue!: string
+  @Required(VALUE) override body!: JsonText
+  @Optional(defaulted(DELAY_SECONDS, 0, 'The time until the message is handed out.')) override delaySeconds?: number
+  @Optional(defaulted(PRIORITY, 0, 'Higher first.')) override priority?: number
+
+  @Optional(
+    defaulted(
+      MISSED_TICKS,
+      'send-once',
+      'If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none.',
+    ),
+  )
+  override missed?: MissedTicks
+}
+export const NEW_SCHEDULE_RULES = rulesOfDto(NewScheduleDto)
 
 const prefix = optional(PREFIX)
 export const SCHEDULE_PAGE_RULES = rulesOf({ ...page, prefix, queuePrefix: prefix, contains: optional(PART) })

@@ -2,16 +2,16 @@
  * The rows of the route tables. Express gets its handlers from the tables, and the OpenAPI document is made from them.
  */
 
-import type { NamedComponent } from '../fields/answers'
+import type { AnswerOf, NamedComponent } from '../fields/answers'
 import type { DtoClass } from '../fields/field'
 import type { NamedKind } from '../fields/options'
 import { type ErrorCode, type FaultSink, RecentnError } from '../shared/errors'
 import type { Scope } from '../shared/key-types'
+import type { Tagged } from '../shared/types'
 import type { Store } from '../store/types'
 import type { Allowance } from './access'
 import type { JsonBody } from './input/body'
 import type { Parameters, Values } from './input/parameters'
-import { AlreadyExists } from './output/problem'
 import type { Subject } from './subjects'
 
 export type Method = 'get' | 'put' | 'patch' | 'post' | 'delete'
@@ -25,7 +25,7 @@ export interface Answer {
   /** For 201, the path of what was made, below where the router is mounted. */
   location?: string | undefined
   /** A strong tag without its quotes. A route that is `conditional` answers a client that has it with 304. */
-  tag?: string
+  tag?: string | undefined
   /**
    * Server-sent events in place of a body, for a route that `streams`. Each text is a whole event with its empty line.
    */
@@ -145,13 +145,15 @@ export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 
   handle(store: Store, input: UntypedInput): Promise<Answer | string>
 }
 
+type NoParameters = Record<never, never>
+type Spec<P extends Parameters, Q extends Parameters, B> = Omit<
+  RouteSpec<P, Q, B>,
+  'pathParameters' | 'queryParameters'
+> & { pathParameters?: P; queryParameters?: Q }
+
 /** A route of a table; the types of its input follow from its parameters and body. */
-export function route<
-  P extends Parameters = Record<never, never>,
-  Q extends Parameters = Record<never, never>,
-  B = undefined,
->(
-  spec: Omit<RouteSpec<P, Q, B>, 'pathParameters' | 'queryParameters'> & { pathParameters?: P; queryParameters?: Q },
+export function route<P extends Parameters = NoParameters, Q extends Parameters = NoParameters, B = undefined>(
+  spec: Spec<P, Q, B>,
 ): Route {
   const { handle, checkQuery, about } = spec as unknown as Route
   return { pathParameters: {}, queryParameters: {}, ...spec, handle, checkQuery, about }
@@ -162,24 +164,6 @@ export function stored(isNew: boolean, body: string, location?: string): Answer 
   return isNew ? { status: 201, body, location } : body
 }
 
-export function settingsAnswer({ tag }: { tag: string }, body: string): Answer {
-  return { status: 200, body, tag }
-}
-
-/** Puts settings, or creates what is not there. Throws `already_exists` if it only had to be created. */
-export async function putSettings<T extends { tag: string; created: boolean }>(
-  { ifTag, isEnsuring = false }: Pick<UntypedInput, 'ifTag' | 'isEnsuring'>,
-  put: (options: { ifTag?: string | undefined }) => Promise<T>,
-  ensure: () => Promise<T>,
-  render: (settings: T) => string | null,
-  location: string,
-): Promise<Answer> {
-  const settings = await (isEnsuring ? ensure() : put({ ifTag }))
-  const body = render(settings)
-  if (isEnsuring && !settings.created) throw new AlreadyExists(body)
-  return { ...settingsAnswer(settings, body ?? ''), ...(settings.created && { status: 201, location }) }
-}
-
 export const NO_CONTENT: Answer = { status: 204 }
 
 /** The thing. Throws `code` for null. */
@@ -188,8 +172,46 @@ export function found<T>(thing: T | null, code: ErrorCode): T {
   return thing
 }
 
-/** 204 if it was deleted. Throws `code` if it did not exist. */
-export function gone(wasThere: boolean, code: ErrorCode): Answer {
-  if (!wasThere) throw new RecentnError(code)
-  return NO_CONTENT
+/** A route that is one call of the store. */
+type Calling<P extends Parameters, Q extends Parameters, B, T> = Omit<Spec<P, Q, B>, 'outcomes' | 'handle'> & {
+  /** The refusal where there is nothing of that name. */
+  absent?: ErrorCode
+  call(store: Store, input: Input<P, Q, B>): Promise<T>
+}
+
+/** A route that answers with what the call resolves to, and with the tag of settings or the version of an entry. */
+export function answering<T, P extends Parameters = NoParameters, Q extends Parameters = NoParameters, B = undefined>(
+  spec: Calling<P, Q, B, T | null> & { gives: readonly [shape: AnswerOf<T>, description: string, example?: unknown] },
+): Route {
+  const { gives, absent, call, refusals = [], ...others } = spec
+  const [shape, description, example] = gives
+  return route<P, Q, B>({
+    ...others,
+    outcomes: { 200: { description, shape, example } },
+    refusals: absent === undefined ? refusals : [absent, ...refusals],
+    async handle(store, input) {
+      const given = await call(store, input)
+      if (given === null) throw new RecentnError(absent as ErrorCode)
+      const body = shape.json(given, input.within)
+      const { tag, version } = given as Partial<Tagged> & { version?: number | null }
+      return { status: 200, body, tag: others.hasSettings ? tag : others.hasVersion ? version?.toString() : undefined }
+    },
+  })
+}
+
+/** A route whose call resolves to whether there was something to remove: 204 if there was. */
+export function removing<P extends Parameters = NoParameters, Q extends Parameters = NoParameters>(
+  spec: Omit<Calling<P, Q, undefined, boolean>, 'method'> & { gives: string; absent: ErrorCode },
+): Route {
+  const { gives: description, absent, call, refusals = [], ...others } = spec
+  return route<P, Q>({
+    ...others,
+    method: 'delete',
+    outcomes: { 204: { description } },
+    refusals: [...refusals, absent],
+    async handle(store, input) {
+      if (!(await call(store, input))) throw new RecentnError(absent)
+      return NO_CONTENT
+    },
+  })
 }

@@ -25,10 +25,9 @@ import { feedEntryRoutes } from './routes/feed-entries'
 import { feedRoutes } from './routes/feeds'
 import { groupStreamRoutes } from './routes/group-stream'
 import { groupRoutes } from './routes/groups'
-import { accessRoutes } from './routes/health'
+import { callerRoutes } from './routes/health'
 import { itemRoutes } from './routes/items'
 import { memberRoutes } from './routes/members'
-import { overviewRoutes } from './routes/overview'
 import { policyRoutes } from './routes/policies'
 import { claimRoutes } from './routes/queue-claims'
 import { messageRoutes } from './routes/queue-messages'
@@ -53,7 +52,6 @@ export interface RouterOptions<Incoming = Request> extends DispatchOptions {
 }
 
 export const storeRoutes: readonly Route[] = [
-  ...overviewRoutes,
   ...itemRoutes,
   ...groupRoutes,
   ...groupStreamRoutes,
@@ -67,7 +65,7 @@ export const storeRoutes: readonly Route[] = [
   ...feedRoutes,
   ...feedEntryRoutes,
   ...feedChangeRoutes,
-  ...accessRoutes,
+  ...callerRoutes,
 ]
 
 /**

@@ -83,10 +83,6 @@ export function listed(kind: SubjectKind): (input: { query: { prefix?: string } 
   return ({ query }) => [{ kind, prefix: query.prefix ?? '' }]
 }
 
-export function feedInPath({ path: { feed } }: { path: { feed: string } }): Subject[] {
-  return named('feeds', [feed], { parameter: 'feed' })
-}
-
 /** The kinds that a prefix confines. It does not confine members, consumers and keys of entries. */
 const CONFINED: ReadonlySet<SubjectKind> = new Set(['groups', 'policies', 'queues', 'schedules', 'feeds'])
 

@@ -1,12 +1,13 @@
 /** A body is read without class-validator exactly where class-validator finds no fault in its DTO, and as it was written. */
 import { validateSync } from 'class-validator'
 import fc from 'fast-check'
+import { componentName, membersOf } from '../../src/fields/dto'
+import * as feeds from '../../src/fields/feeds'
 import { type DtoClass, Judged } from '../../src/fields/field'
-import { componentName, membersOf } from '../../src/http/dto/dto'
-import * as feeds from '../../src/http/dto/feeds'
-import * as groups from '../../src/http/dto/groups'
-import * as queues from '../../src/http/dto/queues'
-import * as schedules from '../../src/http/dto/schedules'
+import * as groups from '../../src/fields/groups'
+import * as messages from '../../src/fields/messages'
+import * as queues from '../../src/fields/queues'
+import * as schedules from '../../src/fields/schedules'
 import type { JsonBody } from '../../src/http/input/body'
 import { wholeSource } from '../../src/http/input/json-source'
 import { addFaults, readBody } from '../../src/http/input/read'
@@ -165,7 +166,7 @@ function expectRead(dto: DtoClass, read: Record<string, unknown>, { value: given
   }
 }
 
-const dtos = [groups, queues, feeds, schedules]
+const dtos = [groups, queues, messages, feeds, schedules]
   .flatMap((each): unknown[] => Object.values(each))
   .filter((each): each is DtoClass => typeof each === 'function' && each.prototype instanceof Judged)
 
@@ -190,9 +191,9 @@ describe('the reading of a body and the DTO of class-validator agree', () => {
 
   test.each([
     [groups.BatchDto, 'items', { group: 'g' }],
-    [queues.MessagesDto, 'messages', { body: 1 }],
+    [messages.MessagesDto, 'messages', { body: 1 }],
     [feeds.NewEntriesDto, 'entries', { key: 'k', value: null }],
-    [queues.AckDto, 'receiptHandles', 'handle'],
+    [messages.AckDto, 'receiptHandles', 'handle'],
   ] as const)('on how many are in a list: %#', (dto, list, element) => {
     for (const length of [0, 1, 2, 999, 1000, 1001]) {
       const body = { value: { [list]: Array.from({ length }, () => element) }, text: null }
@@ -236,9 +237,9 @@ test.each([
   [new groups.NewItemDto(), { member: '', payload: 1 }, 'must not be empty'],
   [new queues.QueueChangesDto(), { onDelete: null }, 'must be one of remove, archive'],
   [new queues.QueueSettingsDto(), { onDelete: null, maxReceives: 1, paused: true }, expect.any(String)],
-  [new queues.MessagesDto(), { messages: [] }, 'must be a list of 1 to 1000'],
-  [new queues.MessagesDto(), { messages: [{ body: 1 }, {}] }, '/1/body: is required'],
-  [new queues.AckDto(), { receiptHandles: ['a', 7] }, '/1: must be a string'],
+  [new messages.MessagesDto(), { messages: [] }, 'must be a list of 1 to 1000'],
+  [new messages.MessagesDto(), { messages: [{ body: 1 }, {}] }, '/1/body: is required'],
+  [new messages.AckDto(), { receiptHandles: ['a', 7] }, '/1: must be a string'],
   [new groups.PolicySettingsDto(), { capacity: 0, mode: 'history' }, 'must be a whole number from 1 to 10000'],
   [new groups.PolicyChangesDto(), { capacity: null }, 'must be a whole number from 1 to 10000'],
 ])('class-validator alone judges a DTO: %p', (dto, given, valid) => {

@@ -8,14 +8,11 @@ import type * as feeds from '../../src/fields/feeds'
 import type { Member, Members } from '../../src/fields/field'
 import type * as groups from '../../src/fields/groups'
 import type { newKey } from '../../src/fields/keys'
+import type * as messages from '../../src/fields/messages'
 import type { openOptions, storeOptions } from '../../src/fields/options'
 import type * as queues from '../../src/fields/queues'
 import type { page } from '../../src/fields/rules'
-import type { newSchedule, scheduleChanges } from '../../src/fields/schedules'
-import type * as feedDtos from '../../src/http/dto/feeds'
-import type * as groupDtos from '../../src/http/dto/groups'
-import type * as queueDtos from '../../src/http/dto/queues'
-import type { NewScheduleDto, ScheduleChangesDto } from '../../src/http/dto/schedules'
+import type { NewScheduleDto, ScheduleChangesDto } from '../../src/fields/schedules'
 import type * as Feeds from '../../src/shared/feed-types'
 import type * as Groups from '../../src/shared/group-types'
 import type { JsonText } from '../../src/shared/json'
@@ -53,47 +50,31 @@ export type Agreed<_All extends true[]> = never
 
 export type InGroups = Agreed<
   [
-    Agrees<typeof groups.newItem, Groups.NewItem>,
-    Agrees<typeof groups.newGroupItem, Groups.NewGroupItem>,
-    Agrees<typeof groups.ownSettings, Groups.OwnSettings>,
-    Agrees<typeof groups.groupChanges, Groups.GroupChanges>,
-    Agrees<typeof groups.policySettings, Groups.PolicySettings>,
     Agrees<typeof groups.recentOptions, Groups.RecentOptions>,
     Agrees<typeof groups.memberOptions, Groups.MemberOptions>,
     Agrees<typeof groups.watchOptions, Groups.WatchOptions>,
     Agrees<typeof page, Page>,
-    Reads<groupDtos.NewItemDto, Groups.NewItem>,
-    Reads<groupDtos.NewGroupItemDto, Groups.NewGroupItem>,
-    Reads<groupDtos.OwnSettingsDto, Groups.OwnSettings>,
-    Reads<groupDtos.GroupChangesDto, Groups.GroupChanges>,
-    Reads<groupDtos.PolicySettingsDto, Groups.PolicySettings>,
-    Reads<groupDtos.PolicyChangesDto, Partial<Groups.PolicySettings>>,
+    Reads<groups.NewItemDto, Groups.NewItem>,
+    Reads<groups.NewGroupItemDto, Groups.NewGroupItem>,
+    Reads<groups.OwnSettingsDto, Groups.OwnSettings>,
+    Reads<groups.GroupChangesDto, Groups.GroupChanges>,
+    Reads<groups.PolicySettingsDto, Groups.PolicySettings>,
+    Reads<groups.PolicyChangesDto, Partial<Groups.PolicySettings>>,
   ]
 >
 
 export type InQueues = Agreed<
   [
-    Agrees<typeof queues.queueSettings, Queues.QueueSettings>,
-    Agrees<typeof queues.sendOptions, Queues.SendOptions>,
-    Agrees<typeof queues.newMessage, Queues.NewMessage>,
-    Agrees<typeof queues.receiveOptions, Queues.ReceiveOptions>,
-    Agrees<typeof queues.cycleOptions, Queues.CycleOptions>,
-    Agrees<typeof queues.nackOptions, Queues.NackOptions>,
-    Agrees<typeof queues.extendOptions, Queues.ExtendOptions>,
-    Agrees<typeof queues.peekOptions, Queues.PeekOptions>,
-    Agrees<typeof queues.redriveOptions, Queues.RedriveOptions>,
-    Agrees<typeof queues.purgeOptions, Queues.PurgeOptions>,
-    Agrees<typeof newSchedule, ScheduleDefinition>,
-    Agrees<typeof scheduleChanges, ScheduleChanges>,
-    Reads<queueDtos.QueueSettingsDto, Queues.QueueSettings>,
-    Reads<queueDtos.QueueChangesDto, Queues.QueueSettings>,
-    Reads<queueDtos.NewMessageDto, Queues.NewMessage>,
-    Reads<queueDtos.ReceiveDto, Omit<Queues.ReceiveOptions, 'signal' | 'bodies'>>,
-    Reads<queueDtos.CycleDto, Omit<Queues.CycleOptions, 'signal' | 'bodies'>>,
-    Reads<Omit<queueDtos.NackDto, keyof queueDtos.AckDto>, Queues.NackOptions>,
-    Reads<Omit<queueDtos.ExtendDto, keyof queueDtos.AckDto>, Queues.ExtendOptions>,
-    Reads<queueDtos.RedriveDto, Omit<Queues.RedriveOptions, 'prefix'>>,
-    Reads<queueDtos.PurgeDto, Queues.PurgeOptions>,
+    Agrees<typeof messages.peekOptions, Queues.PeekOptions>,
+    Reads<queues.QueueSettingsDto, Queues.QueueSettings>,
+    Reads<queues.QueueChangesDto, Queues.QueueSettings>,
+    Reads<messages.NewMessageDto, Queues.NewMessage>,
+    Reads<messages.ReceiveDto, Omit<Queues.ReceiveOptions, 'signal' | 'bodies'>>,
+    Reads<messages.CycleDto, Omit<Queues.CycleOptions, 'signal' | 'bodies'>>,
+    Reads<Omit<messages.NackDto, keyof messages.AckDto>, Queues.NackOptions>,
+    Reads<Omit<messages.ExtendDto, keyof messages.AckDto>, Queues.ExtendOptions>,
+    Reads<messages.RedriveDto, Omit<Queues.RedriveOptions, 'prefix'>>,
+    Reads<messages.PurgeDto, Queues.PurgeOptions>,
     Reads<NewScheduleDto, ScheduleDefinition>,
     Reads<ScheduleChangesDto, ScheduleChanges>,
   ]
@@ -101,14 +82,11 @@ export type InQueues = Agreed<
 
 export type InFeeds = Agreed<
   [
-    Agrees<typeof feeds.newEntry, Feeds.NewEntry>,
-    Agrees<typeof feeds.selection, Feeds.RepublishSelection>,
     Agrees<typeof feeds.changesOptions, Feeds.ChangesOptions>,
-    Agrees<typeof feeds.moveCursorOptions, Feeds.MoveCursorOptions>,
     Agrees<typeof newKey, NewKey>,
-    Reads<feedDtos.NewEntryDto, Feeds.NewEntry>,
-    Reads<feedDtos.RepublishDto, Feeds.RepublishSelection>,
-    Reads<Omit<feedDtos.NewCursorDto, 'cursor'>, Feeds.MoveCursorOptions>,
+    Reads<feeds.NewEntryDto, Feeds.NewEntry>,
+    Reads<feeds.RepublishDto, Feeds.RepublishSelection>,
+    Reads<Omit<feeds.NewCursorDto, 'cursor'>, Feeds.MoveCursorOptions>,
   ]
 >
 

@@ -4,11 +4,11 @@
  * members. `@Checked` judges them together.
  */
 import { validateSync } from 'class-validator'
+import { componentName, type DtoMember, isObject, membersOf, type Together, togetherOf } from '../../fields/dto'
 import { type DtoClass, escaped, type Field, type Judged, unknownDetail } from '../../fields/field'
 import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../shared/errors'
 import { JsonText } from '../../shared/json'
 import { jsonFault } from '../../shared/json-faults'
-import { componentName, type DtoMember, isObject, membersOf, type Together, togetherOf } from '../dto/dto'
 import type { BodyReader } from '../route'
 import type { JsonBody } from './body'
 import { elementStarts, type JsonSource, memberStart, valueSource, wholeSource } from './json-source'

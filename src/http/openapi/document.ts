@@ -36,7 +36,7 @@ export function openApiDocument(routes: readonly Route[], version: string, serve
     servers: [{ url: serverUrl }],
     tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
     paths,
-    components: { schemas, securitySchemes: { key: BEARER } },
+    components: { schemas: schemas(), securitySchemes: { key: BEARER } },
   }
 }
 

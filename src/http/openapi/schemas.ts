@@ -1,21 +1,16 @@
 /** The component schemas of the OpenAPI document. */
 
 import type { NamedComponent } from '../../fields/answers'
-import * as feed from '../../fields/answers-feeds'
-import * as group from '../../fields/answers-groups'
-import { OVERVIEW, TROUBLE } from '../../fields/answers-overview'
-import { ACCESS, HEALTH, METRICS } from '../../fields/answers-process'
-import * as queue from '../../fields/answers-queues'
-import { LISTED_SCHEDULE, SCHEDULE, SCHEDULE_PAGE } from '../../fields/answers-schedules'
+import * as feeds from '../../fields/answers-feeds'
+import * as groups from '../../fields/answers-groups'
+import * as processes from '../../fields/answers-process'
+import * as queues from '../../fields/answers-queues'
+import * as schedules from '../../fields/answers-schedules'
+import { dtoSchemas } from '../../fields/dto'
 import { CURSOR_SCHEMA } from '../../fields/feeds'
-import { type DtoClass, ref, type Schema } from '../../fields/field'
+import { ref, type Schema } from '../../fields/field'
 import { VALUE_SCHEMAS } from '../../fields/rules'
 import { type ClientErrorCode, ERRORS, type ErrorCode } from '../../shared/errors'
-import { componentName, schemaOf } from '../dto/dto'
-import * as feedDto from '../dto/feeds'
-import * as groupDto from '../dto/groups'
-import * as queueDto from '../dto/queues'
-import { NewScheduleDto, ScheduleChangesDto } from '../dto/schedules'
 
 const CLIENT_CODES: Readonly<Record<ClientErrorCode, true>> = { unreachable: true, unexpected_answer: true }
 
@@ -59,58 +54,18 @@ const PROBLEM: Schema = {
   required: ['type', 'title', 'status', 'detail'],
 }
 
-/** The bodies of requests, and answers. */
-const components = (...all: readonly (DtoClass | NamedComponent)[]): Record<string, Schema> =>
-  Object.fromEntries(
-    all.map((each) =>
-      typeof each === 'function' ? [componentName(each), schemaOf(each)] : [each.name, each.component],
-    ),
-  )
+const isNamed = (each: unknown): each is NamedComponent =>
+  typeof each === 'object' && each !== null && 'component' in each && (each as NamedComponent).name !== ''
 
-const ofGroups = components(
-  ...[
-    groupDto.NewItemDto,
-    groupDto.NewGroupItemDto,
-    groupDto.BatchDto,
-    groupDto.ScoreChangeDto,
-    group.ITEM,
-    group.APPENDED,
-    group.RECENT,
-  ],
-  ...[group.RECENT_MANY, group.GROUP_EVENTS, group.GROUP_REMOVED, group.GROUP_RESET, group.MEMBER_ITEMS],
-  ...[groupDto.OwnSettingsDto, groupDto.GroupChangesDto, groupDto.PolicySettingsDto, groupDto.PolicyChangesDto],
-  ...[group.GROUP, group.GROUP_PAGE, group.POLICY, group.POLICY_PAGE, group.LOSSES],
-)
-const ofQueues = components(
-  ...[queueDto.QueueSettingsDto, queueDto.QueueChangesDto, queue.QUEUE, queue.QUEUE_STATUS, queueDto.NoFieldsDto],
-  ...[queue.QUEUE_PAGE, queueDto.RedriveDto, queueDto.PromoteDto, queueDto.PurgeDto, queue.MOVED, queue.PROMOTED],
-  ...[queueDto.HoldDto, queue.HELD],
-  queue.DEAD_ERRORS,
-  queue.QUEUE_HISTORY,
-  ...[queueDto.NewMessageDto, queueDto.MessagesDto],
-)
-const ofMessages = components(
-  ...[queue.SENT, queue.SENT_MANY, queue.SENT_ONE_OR_MANY, queueDto.ReceiveDto, queueDto.CycleDto, queue.MESSAGE],
-  ...[queue.RECEIVED, queueDto.AckDto, queueDto.NackDto, queueDto.ExtendDto, queue.ACKED_RECEIPTS],
-  ...[queue.NACKED_RECEIPTS, queue.EXTENDED_RECEIPTS, queue.PEEKED_MESSAGE, queue.WHOLE_MESSAGE],
-  ...[queue.MESSAGE_PAGE],
-)
-const ofSchedules = components(NewScheduleDto, ScheduleChangesDto, SCHEDULE, LISTED_SCHEDULE, SCHEDULE_PAGE)
-const ofFeeds = components(
-  ...[feedDto.NewValueDto, feedDto.NewEntryDto, feedDto.NewEntriesDto, feed.PUT_ENTRIES, feed.ENTRY],
-  ...[feedDto.RepublishDto, feed.REPUBLISHED, feed.CHANGES, feedDto.NewCursorDto, feed.CONSUMER, feed.FEED],
-  feed.FEED_PAGE,
-)
-
-export const schemas: Readonly<Record<string, Schema>> = {
-  ...VALUE_SCHEMAS,
-  ...components(HEALTH, METRICS, group.DELETED, ACCESS, TROUBLE, OVERVIEW),
-  ...ofGroups,
-  ...ofQueues,
-  Sending: { anyOf: [ref('NewMessage'), ref('Messages')] },
-  ...ofMessages,
-  ...ofSchedules,
-  Cursor: CURSOR_SCHEMA,
-  ...ofFeeds,
-  Problem: PROBLEM,
+/** The values that fields have, the bodies of requests, and answers. */
+export function schemas(): Record<string, Schema> {
+  const answers = [processes, groups, queues, schedules, feeds].flatMap((all): unknown[] => Object.values(all))
+  return {
+    ...VALUE_SCHEMAS,
+    Cursor: CURSOR_SCHEMA,
+    ...dtoSchemas(),
+    Sending: { anyOf: [ref('NewMessage'), ref('Messages')] },
+    ...Object.fromEntries(answers.filter(isNamed).map(({ name, component }) => [name, component])),
+    Problem: PROBLEM,
+  }
 }

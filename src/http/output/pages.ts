@@ -3,9 +3,12 @@
  * whether its copy is still current.
  */
 import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import type { Request, RequestHandler, Response } from 'express'
-import { errorsHtml } from '../errors-page'
+import { ERRORS } from '../../shared/errors'
 import { traceOf } from '../metrics/traffic'
+import { packageRoot } from '../version'
 import { ERRORS_PATH } from './problem'
 import { deliverKept } from './sending'
 
@@ -39,8 +42,8 @@ export function sendPage(
 }
 
 /**
- * The page at `/docs/errors`, below where the router is mounted, which explains every code: the `type` of a problem
- * leads there. It has no data, so everyone may read it.
+ * The page at `/docs/errors`, below where the router is mounted: `docs/errors.md` of this package, which explains every code. The
+ * `type` of a problem leads there. It has no data, so everyone may read it.
  */
 export function errorsPage(): RequestHandler {
   let page: KeptPage | undefined
@@ -53,4 +56,33 @@ export function errorsPage(): RequestHandler {
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     })
   }
+}
+
+/** The page as HTML, an entry for each code under its anchor. It loads nothing and needs no script. */
+export function errorsHtml(root = packageRoot()): string {
+  const file = path.join(root, 'docs', 'errors.md')
+  // A bundle of an app may have the code of this package alone.
+  const [, ...entries] = (existsSync(file) ? readFileSync(file, 'utf8') : titles()).split('\n## ')
+  return (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +
+    `<meta name="color-scheme" content="light dark"><title>recentn: errors</title></head><body>\n<main><h1>Errors</h1>\n` +
+    `${entries.map(entryHtml).join('\n')}\n</main></body></html>\n`
+  )
+}
+
+function titles(): string {
+  return Object.entries(ERRORS).reduce(
+    (page, [code, { status, title }]) => `${page}\n## ${code}\n\n**${status}** ${title}\n`,
+    '',
+  )
+}
+
+function entryHtml(entry: string): string {
+  const [code = '', ...paragraphs] = entry.trim().split('\n\n')
+  return `<section id="${code}"><h2>${code}</h2>\n${paragraphs.map((each) => `<p>${html(each)}</p>`).join('\n')}</section>`
+}
+
+function html(markdown: string): string {
+  const escaped = markdown.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+  return escaped.replaceAll(/`([^`]*)`/g, '<code>$1</code>').replaceAll(/\*\*([^*]*)\*\*/g, '<b>$1</b>')
 }

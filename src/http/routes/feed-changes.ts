@@ -1,15 +1,15 @@
 /**
  * `/v1/feeds/{feed}/changes` and `/consumers`: reading the changes of a feed, and storing how far a consumer has read.
  */
+
 import { CHANGES, CONSUMER } from '../../fields/answers-feeds'
-import { CHANGES_WAIT_SECONDS } from '../../fields/feeds'
+import { CHANGES_WAIT_SECONDS, NewCursorDto } from '../../fields/feeds'
 import { bounded } from '../../fields/options'
 import { PAGE_LIMIT } from '../../fields/rules'
-import { NewCursorDto } from '../dto/feeds'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { gone, type Route, route } from '../route'
-import { feedInPath, named, type Subject } from '../subjects'
+import { answering, type Route, removing } from '../route'
+import { named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
 import { MAX_ANSWER_BYTES } from './items'
 
@@ -19,18 +19,18 @@ const onConsumer = {
   scope: 'feed' as const,
   pathParameters: { ...onFeed.pathParameters, consumer: nameParameter('The consumer.', 'search') },
   about: ({ path }: { path: { feed: string; consumer: string } }): Subject[] => [
-    ...feedInPath({ path }),
+    ...onFeed.about({ path }),
     ...named('consumers', [path.consumer], { parameter: 'consumer' }),
   ],
 }
 
-const changes = route({
+const changes = answering({
   ...onFeed,
   method: 'get',
   path: `${onFeed.path}/changes`,
   scope: 'feed',
   about: ({ path, query }) => [
-    ...feedInPath({ path }),
+    ...onFeed.about({ path }),
     ...named('consumers', [query.consumer], { parameter: 'consumer' }),
   ],
   queryParameters: {
@@ -53,27 +53,25 @@ const changes = route({
     'stored cursor. With `waitSeconds`, the server answers within 1 second of the next change, and without changes when the ' +
     'time has passed. A feed that does not exist has no changes. An answer stops at about 4 MiB. If a tombstone after the ' +
     'cursor has been removed, or the cursor is beyond the last sync id, the answer is 410 `cursor_expired`: start over at "0".',
-  outcomes: { 200: { description: 'The changes; may be empty.', shape: CHANGES } },
+  gives: [CHANGES, 'The changes; may be empty.'],
   refusals: ['cursor_expired'],
   waits: true,
-  async handle(store, { path: { feed }, query, signal }) {
-    const options = bounded({ ...query, values: 'text', signal } as const, MAX_ANSWER_BYTES)
-    return CHANGES.json(await store.feeds.changes(feed, options))
-  },
+  call: (store, { path: { feed }, query, signal }) =>
+    store.feeds.changes(feed, bounded({ ...query, values: 'text', signal } as const, MAX_ANSWER_BYTES)),
 })
 
-const get = route({
+const get = answering({
   ...onConsumer,
   method: 'get',
   id: 'getCursor',
   summary: 'Read the stored cursor of a consumer, and how far behind it is',
   description: 'An unknown consumer has the cursor "0".',
-  outcomes: { 200: { description: 'The consumer.', shape: CONSUMER } },
+  gives: [CONSUMER, 'The consumer.'],
   refusals: ['feed_not_found'],
-  handle: async (store, { path: { feed, consumer } }) => CONSUMER.json(await store.feeds.cursor(feed, consumer)),
+  call: (store, { path: { feed, consumer } }) => store.feeds.cursor(feed, consumer),
 })
 
-const put = route({
+const put = answering({
   ...onConsumer,
   method: 'put',
   body: bodyOf(NewCursorDto, { cursor: '1043' }),
@@ -82,20 +80,18 @@ const put = route({
   description:
     'A cursor moves forward only: for a smaller one the answer has the cursor as it was, unless `force` is true. A cursor ' +
     'beyond the last sync id is refused. An unknown consumer is created.',
-  outcomes: { 200: { description: 'The consumer as it is now.', shape: CONSUMER } },
-  handle: async (store, { path: { feed, consumer }, body: { cursor, force, from } }) =>
-    CONSUMER.json(await store.feeds.moveCursor(feed, consumer, cursor, { force, from })),
+  gives: [CONSUMER, 'The consumer as it is now.'],
+  call: (store, { path: { feed, consumer }, body: { cursor, force, from } }) =>
+    store.feeds.moveCursor(feed, consumer, cursor, { force, from }),
 })
 
-const remove = route({
+const remove = removing({
   ...onConsumer,
-  method: 'delete',
   id: 'dropCursor',
   summary: 'Forget a consumer',
-  outcomes: { 204: { description: 'The consumer is forgotten.' } },
-  refusals: ['consumer_not_found'],
-  handle: async (store, { path: { feed, consumer } }) =>
-    gone(await store.feeds.dropCursor(feed, consumer), 'consumer_not_found'),
+  gives: 'The consumer is forgotten.',
+  absent: 'consumer_not_found',
+  call: (store, { path: { feed, consumer } }) => store.feeds.dropCursor(feed, consumer),
 })
 
 export const feedChangeRoutes: readonly Route[] = [changes, get, put, remove]

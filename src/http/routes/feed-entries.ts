@@ -1,12 +1,13 @@
 /** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading an entry by its key. */
+
 import { ENTRY, PUT_ENTRIES } from '../../fields/answers-feeds'
+import { NewEntriesDto, NewValueDto } from '../../fields/feeds'
 import { MAX_BATCH } from '../../fields/rules'
-import type { Entry, IfVersion } from '../../shared/feed-types'
-import { NewEntriesDto, NewValueDto } from '../dto/feeds'
+import type { IfVersion } from '../../shared/feed-types'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { type Answer, found, type Route, route, type UntypedInput } from '../route'
-import { feedInPath, named, type Subject } from '../subjects'
+import { answering, type Route, type UntypedInput } from '../route'
+import { named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
 
 const onEntry = {
@@ -16,16 +17,10 @@ const onEntry = {
   scope: 'feed' as const,
   pathParameters: { ...onFeed.pathParameters, key: nameParameter('The key of the entry.', 'fred') },
   about: ({ path }: { path: { feed: string; key: string } }): Subject[] => [
-    ...feedInPath({ path }),
+    ...onFeed.about({ path }),
     ...named('entries', [path.key], { parameter: 'key' }),
   ],
 }
-
-const entryAnswer = (entry: Entry): Answer => ({
-  status: 200,
-  body: ENTRY.json(entry),
-  tag: entry.version === null ? undefined : String(entry.version),
-})
 
 const conditionOf = ({ ifTag, isEnsuring }: Pick<UntypedInput, 'ifTag' | 'isEnsuring'>): IfVersion => ({
   ifVersion: isEnsuring ? 0 : ifTag === undefined ? undefined : Number(ifTag),
@@ -41,18 +36,17 @@ const newEntries = {
 const writtenEntry = { ...ENTRY.example, syncId: null }
 const tombstone = { ...writtenEntry, value: null, version: 4, deleted: true }
 
-const get = route({
+const get = answering({
   ...onEntry,
   method: 'get',
   id: 'getEntry',
   summary: 'Read an entry',
-  outcomes: { 200: { description: 'The entry.', shape: ENTRY } },
-  refusals: ['entry_not_found'],
-  handle: async (store, { path: { feed, key } }) =>
-    entryAnswer(found(await store.feeds.get(feed, key, { values: 'text' }), 'entry_not_found')),
+  gives: [ENTRY, 'The entry.'],
+  absent: 'entry_not_found',
+  call: (store, { path: { feed, key } }) => store.feeds.get(feed, key, { values: 'text' }),
 })
 
-const put = route({
+const put = answering({
   ...onEntry,
   method: 'put',
   body: bodyOf(NewValueDto, newValue),
@@ -62,29 +56,26 @@ const put = route({
   description:
     'The entry has no sync id until a publisher gives it the next one. The first entry creates the feed. Refused for a feed ' +
     'that follows a table.',
-  outcomes: {
-    200: { description: 'The entry is written and committed.', shape: ENTRY, example: writtenEntry },
-  },
+  gives: [ENTRY, 'The entry is written and committed.', writtenEntry],
   refusals: ['too_many'],
-  async handle(store, { path: { feed, key }, body: { value }, ...conditions }) {
+  async call(store, { path: { feed, key }, body: { value }, ...conditions }) {
     const entry = await store.feeds.put(feed, key, value, conditionOf(conditions))
     // The value as the text that was sent: the store's answer has it parsed.
-    return entryAnswer({ ...entry, value })
+    return { ...entry, value }
   },
 })
 
-const remove = route({
+const remove = answering({
   ...onEntry,
   method: 'delete',
   id: 'deleteEntry',
   summary: 'Delete an entry and leave a tombstone, which consumers read',
-  outcomes: { 200: { description: 'The tombstone.', shape: ENTRY, example: tombstone } },
-  refusals: ['entry_not_found'],
-  handle: async (store, { path: { feed, key }, ...conditions }) =>
-    entryAnswer(found(await store.feeds.delete(feed, key, conditionOf(conditions)), 'entry_not_found')),
+  gives: [ENTRY, 'The tombstone.', tombstone],
+  absent: 'entry_not_found',
+  call: (store, { path: { feed, key }, ...conditions }) => store.feeds.delete(feed, key, conditionOf(conditions)),
 })
 
-const putMany = route({
+const putMany = answering({
   ...onFeed,
   method: 'post',
   path: `${onFeed.path}/entries`,
@@ -100,11 +91,9 @@ const putMany = route({
   description:
     'All entries are written in one commit, or none. If a key is given twice, the last value stays. Entries with an ' +
     '`ifVersion` are all compared first: `errors` names each that has another version.',
-  outcomes: {
-    200: { description: 'The entries are written and committed; in the order given.', shape: PUT_ENTRIES },
-  },
+  gives: [PUT_ENTRIES, 'The entries are written and committed; in the order given.'],
   refusals: ['too_many', 'version_changed'],
-  handle: async (store, { path: { feed }, body }) => PUT_ENTRIES.json(await store.feeds.putMany(feed, body.entries)),
+  call: (store, { path: { feed }, body }) => store.feeds.putMany(feed, body.entries),
 })
 
 export const feedEntryRoutes: readonly Route[] = [get, put, remove, putMany]

@@ -1,16 +1,16 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: listing feeds, reading their state, dropping and republishing them. */
 import { FEED, FEED_PAGE, REPUBLISHED } from '../../fields/answers-feeds'
-import { RepublishDto } from '../dto/feeds'
+import { RepublishDto } from '../../fields/feeds'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { type BodyReader, found, gone, type Route, route } from '../route'
-import { feedInPath, named } from '../subjects'
+import { answering, type BodyReader, type Route, removing } from '../route'
+import { named, pathName } from '../subjects'
 import { listing } from './listing'
 
 export const onFeed = {
   path: '/v1/feeds/{feed}',
   tag: 'Feeds',
-  about: feedInPath,
+  about: pathName('feeds', 'feed'),
   pathParameters: { feed: nameParameter('The feed.', 'users') },
 }
 
@@ -25,29 +25,28 @@ const list = listing('feeds', {
   page: (store, query) => store.feeds.list(query),
 })
 
-const get = route({
+const get = answering({
   ...onFeed,
   method: 'get',
   scope: 'read',
   id: 'getFeedStatus',
   summary: 'Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers',
-  outcomes: { 200: { description: 'The feed.', shape: FEED } },
-  refusals: ['feed_not_found'],
-  handle: async (store, { path: { feed } }) => FEED.json(found(await store.feeds.status(feed), 'feed_not_found')),
+  gives: [FEED, 'The feed.'],
+  absent: 'feed_not_found',
+  call: (store, { path: { feed } }) => store.feeds.status(feed),
 })
 
-const drop = route({
+const drop = removing({
   ...onFeed,
-  method: 'delete',
   scope: 'admin',
   id: 'dropFeed',
   summary: 'Drop a feed with its entries and consumers',
   description:
     'The feed is empty at once. A later feed of the same name continues with greater sync ids, and cursors from before ' +
     'have expired.',
-  outcomes: { 204: { description: 'The feed is dropped.' } },
-  refusals: ['feed_not_found'],
-  handle: async (store, { path: { feed } }) => gone(await store.feeds.drop(feed), 'feed_not_found'),
+  gives: 'The feed is dropped.',
+  absent: 'feed_not_found',
+  call: (store, { path: { feed } }) => store.feeds.drop(feed),
 })
 
 /** Selects entries either by keys or by a prefix. */
@@ -57,7 +56,7 @@ const selectionBody: BodyReader<RepublishDto> = {
     prefix === undefined ? named('entries', keys, { pointer: '/keys' }) : [{ kind: 'entries', prefix }],
 }
 
-const republish = route({
+const republish = answering({
   ...onFeed,
   method: 'post',
   path: `${onFeed.path}/republish`,
@@ -68,11 +67,9 @@ const republish = route({
   description:
     'Selects entries by their keys, ignoring unknown ones, or by a prefix of their keys. Tombstones are published again ' +
     'too. With a prefix the work is done in batches, each with its own commit.',
-  outcomes: {
-    200: { description: 'The number of entries that will be published again.', shape: REPUBLISHED },
-  },
+  gives: [REPUBLISHED, 'The number of entries that will be published again.'],
   refusals: ['feed_not_found'],
-  handle: async (store, { path: { feed }, body }) => REPUBLISHED.json(await store.feeds.republish(feed, body)),
+  call: (store, { path: { feed }, body }) => store.feeds.republish(feed, body),
 })
 
 export const feedRoutes: readonly Route[] = [list, get, drop, republish]

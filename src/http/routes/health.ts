@@ -1,16 +1,18 @@
 /**
  * `/livez`, `/readyz` and `/metrics`, for the operator of the process; `/v1/access`: what the caller may do, for user interfaces
- * that show only what works.
+ * that show only what works; `/v1/overview`: what is wrong now, in all queues, feeds and schedules whose names it may know.
  */
-import { ACCESS, HEALTH, METRICS } from '../../fields/answers-process'
+import { ACCESS, HEALTH, METRICS, OVERVIEW } from '../../fields/answers-process'
 import { endsWithin } from '../../shared/backoff'
 import { RecentnError } from '../../shared/errors'
 import { CLOCK } from '../../shared/platform'
 import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import type { Allowance } from '../access'
+import { prefixParameter } from '../input/parameters'
 import type { Metrics } from '../metrics/metrics'
-import { type Route, route } from '../route'
+import { answering, type Route, route } from '../route'
+import { narrowed } from '../subjects'
 
 /** The parts of the process that the routes report. */
 export interface ProcessState {
@@ -105,7 +107,7 @@ export function processRoutes({ metrics, draining }: ProcessState): readonly Rou
   return [livez, readyz(draining), metricsRoute(metrics)]
 }
 
-const access = route({
+const access = answering({
   method: 'get',
   path: '/v1/access',
   scope: null,
@@ -117,11 +119,32 @@ const access = route({
   description:
     'Any valid key may call it, whatever its scopes. `scopes` lists the scopes that the caller has; a key with `admin` has ' +
     'all of them. The names of groups, queues, schedules, feeds and policies must begin with `prefix`; null allows all names.',
-  outcomes: { 200: { description: 'The scopes and the prefix.', shape: ACCESS } },
-  async handle(_store, { allowance }) {
+  gives: [ACCESS, 'The scopes and the prefix.'],
+  async call(_store, { allowance }) {
     const { scopes, prefix } = allowance as Allowance
-    return ACCESS.json({ scopes: [...scopes], prefix })
+    return { scopes: [...scopes], prefix }
   },
 })
 
-export const accessRoutes: readonly Route[] = [access]
+const overview = answering({
+  method: 'get',
+  path: '/v1/overview',
+  scope: 'read',
+  about: ({ query: { prefix = '' } }) => (['queues', 'feeds', 'schedules'] as const).map((kind) => ({ kind, prefix })),
+  queryParameters: {
+    prefix: prefixParameter('Return only troubles of queues, feeds and schedules whose names begin with this.', 'mail'),
+  },
+  id: 'getOverview',
+  tag: 'Overview',
+  summary: 'Read what is wrong now, the worst first',
+  description: 'The answer is a few seconds old at most, unless counting takes long.',
+  gives: [OVERVIEW, 'The troubles.'],
+  async call(store, { query, within }) {
+    const prefix = narrowed(query.prefix, within)
+    const overview = await store.overview({ prefix: prefix ?? undefined })
+    // No name begins with both prefixes.
+    return prefix === null ? { ...overview, troubles: [], total: 0 } : overview
+  },
+})
+
+export const callerRoutes: readonly Route[] = [overview, access]

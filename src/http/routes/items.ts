@@ -1,11 +1,10 @@
 /** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing items. */
 import { createHash } from 'node:crypto'
 import { APPENDED, APPENDED_ITEM, DELETED, ITEM, RECENT, RECENT_MANY } from '../../fields/answers-groups'
-import { MAX_EXCLUDED, MAX_GROUPS, RECENT_LIMIT } from '../../fields/groups'
+import { BatchDto, MAX_EXCLUDED, MAX_GROUPS, NewItemDto, RECENT_LIMIT } from '../../fields/groups'
 import { bounded } from '../../fields/options'
 import { MAX_BATCH } from '../../fields/rules'
 import type { Item, PayloadForm, Recent } from '../../shared/group-types'
-import { BatchDto, NewItemDto } from '../dto/groups'
 import {
   idParameter,
   limitParameter,
@@ -15,7 +14,7 @@ import {
   payloadsParameter,
 } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { type Answer, found, gone, type Route, route, stored } from '../route'
+import { type Answer, answering, type Route, removing, route, stored } from '../route'
 import { named, pathName } from '../subjects'
 
 /** An answer stops at about this many bytes. */
@@ -203,15 +202,15 @@ function tagOfAll(pages: readonly Recent[]): string {
   return createHash('sha256').update(tags).digest('base64url').slice(0, 27)
 }
 
-const clear = route({
+const clear = answering({
   ...onItems,
   method: 'delete',
   scope: 'append',
   id: 'clearGroup',
   summary: 'Remove all items of a group',
   description: 'New items continue the sequence of ids.',
-  outcomes: { 200: { description: 'The number of removed items.', shape: DELETED } },
-  handle: async (store, { path }) => DELETED.json(await store.groups.clear(path.group)),
+  gives: [DELETED, 'The number of removed items.'],
+  call: (store, { path }) => store.groups.clear(path.group),
 })
 
 const onItem = {
@@ -220,29 +219,27 @@ const onItem = {
   pathParameters: { ...onItems.pathParameters, id: idParameter('The id of the item.', '41') },
 }
 
-const get = route({
+const get = answering({
   ...onItem,
   method: 'get',
   scope: 'read',
   id: 'getItem',
   summary: 'Read one item',
   description: 'An item that has left the window of its group is not there any more.',
-  outcomes: { 200: { description: 'The item.', shape: ITEM } },
-  refusals: ['item_not_found'],
-  handle: async (store, { path: { group, id } }) =>
-    ITEM.json(found(await store.groups.item(group, id, { payloads: 'text' }), 'item_not_found')),
+  gives: [ITEM, 'The item.'],
+  absent: 'item_not_found',
+  call: (store, { path: { group, id } }) => store.groups.item(group, id, { payloads: 'text' }),
 })
 
-const remove = route({
+const remove = removing({
   ...onItem,
-  method: 'delete',
   scope: 'append',
   id: 'removeItem',
   summary: 'Remove one item',
   description: 'Its id is never used again.',
-  outcomes: { 204: { description: 'The item is removed.' } },
-  refusals: ['item_not_found'],
-  handle: async (store, { path }) => gone(await store.groups.remove(path.group, path.id), 'item_not_found'),
+  gives: 'The item is removed.',
+  absent: 'item_not_found',
+  call: (store, { path }) => store.groups.remove(path.group, path.id),
 })
 
 export const itemRoutes: readonly Route[] = [append, recent, clear, get, remove, appendMany, recentMany]

@@ -2,7 +2,7 @@
 import type { AnswerOf } from '../../fields/answers'
 import type { Store } from '../../store/types'
 import { containsParameter, type Parameters, pageParameters, prefixParameter, type Values } from '../input/parameters'
-import { type Operation, type Route, route } from '../route'
+import { answering, type Operation, type Route } from '../route'
 import { listed, narrowed, type Subject } from '../subjects'
 
 interface Listing<P, Q extends Parameters> extends Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> {
@@ -34,7 +34,7 @@ export function listing<P, Q extends Parameters = Record<never, never>>(
 ): Route {
   const about = listed(kind)
   const names = kind === 'policies' ? 'prefixes' : 'names'
-  return route({
+  return answering({
     ...operation,
     method: 'get',
     path: `/v1/${kind}`,
@@ -46,11 +46,11 @@ export function listing<P, Q extends Parameters = Record<never, never>>(
       ...pageParameters(after),
       ...also,
     },
-    outcomes: { 200: { description: `A page of ${kind}.`, shape } },
-    async handle(store, { query, within }) {
+    gives: [shape, `A page of ${kind}.`],
+    async call(store, { query, within }) {
       const prefix = narrowed(query.prefix, within)
-      if (prefix === null) return JSON.stringify({ [kind]: [], nextAfter: null, ...nothing })
-      return shape.json(await page(store, { ...(query as PageQuery & Values<Q>), prefix }, within), within)
+      if (prefix === null) return { [kind]: [], nextAfter: null, ...nothing } as P
+      return page(store, { ...(query as PageQuery & Values<Q>), prefix }, within)
     },
   })
 }

@@ -1,10 +1,10 @@
 /** `/v1/members/{member}/items`: the items of one member in all groups, and their erasure; `/v1/groups/{group}/scores`: its score. */
 import { DELETED, ITEM, MEMBER_ITEMS } from '../../fields/answers-groups'
+import { ScoreChangeDto } from '../../fields/groups'
 import { bounded } from '../../fields/options'
-import { ScoreChangeDto } from '../dto/groups'
 import { historyParameters, nameParameter, payloadsParameter, prefixParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { found, type Route, route } from '../route'
+import { answering, type Route } from '../route'
 import { listed, named, narrowed, pathName, type Subject } from '../subjects'
 import { formOf, MAX_ANSWER_BYTES } from './items'
 
@@ -24,7 +24,7 @@ const onMember = {
   pathParameters: { member: nameParameter('The member.', 'user-7') },
 }
 
-const list = route({
+const list = answering({
   ...onMember,
   method: 'get',
   scope: 'read',
@@ -36,16 +36,15 @@ const list = route({
   id: 'memberItems',
   summary: 'Read the items of a member in all groups, newest first',
   description: 'Ordered by `createdAt`. A page stops at about 4 MiB.',
-  outcomes: { 200: { description: 'A page of items.', shape: MEMBER_ITEMS } },
-  async handle(store, { path: { member }, query, within }) {
+  gives: [MEMBER_ITEMS, 'A page of items.'],
+  async call(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
-    if (prefix === null) return MEMBER_ITEMS.json({ items: [], nextBefore: null })
-    const options = bounded({ ...query, prefix, payloads: formOf(query) }, MAX_ANSWER_BYTES)
-    return MEMBER_ITEMS.json(await store.groups.memberItems(member, options))
+    if (prefix === null) return { items: [], nextBefore: null }
+    return store.groups.memberItems(member, bounded({ ...query, prefix, payloads: formOf(query) }, MAX_ANSWER_BYTES))
   },
 })
 
-const erase = route({
+const erase = answering({
   ...onMember,
   method: 'delete',
   scope: 'admin',
@@ -53,16 +52,16 @@ const erase = route({
   id: 'eraseMember',
   summary: 'Erase the items that a member has in all groups when the request arrives',
   description: 'The work is done in small transactions, and can be repeated.',
-  outcomes: { 200: { description: 'The number of erased items.', shape: DELETED } },
-  async handle(store, { path: { member }, query, within }) {
+  gives: [DELETED, 'The number of erased items.'],
+  async call(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
-    return DELETED.json(prefix === null ? { deleted: 0 } : await store.groups.eraseMember(member, { prefix }))
+    return prefix === null ? { deleted: 0 } : store.groups.eraseMember(member, { prefix })
   },
 })
 
 const change = { member: 'user-7', by: 10 }
 
-const changeScore = route({
+const changeScore = answering({
   method: 'post',
   path: '/v1/groups/{group}/scores',
   tag: 'Items',
@@ -77,11 +76,11 @@ const changeScore = route({
   summary: "Add a number to the score of a member's item",
   description:
     'Only in a group whose mode is `top`, and only for a member that is in it, which stays in it. The item gets the next id.',
-  outcomes: { 200: { description: 'The item as it is now.', shape: ITEM, example: { ...ITEM.example, score: 120 } } },
-  refusals: ['item_not_found', 'sequence_exhausted'],
-  async handle(store, { path: { group }, body: { member, by } }) {
-    return ITEM.json(found(await store.groups.changeScore(group, member, by, { payloads: 'text' }), 'item_not_found'))
-  },
+  gives: [ITEM, 'The item as it is now.', { ...ITEM.example, score: 120 }],
+  absent: 'item_not_found',
+  refusals: ['sequence_exhausted'],
+  call: (store, { path: { group }, body: { member, by } }) =>
+    store.groups.changeScore(group, member, by, { payloads: 'text' }),
 })
 
 export const memberRoutes: readonly Route[] = [changeScore, list, erase]

@@ -1,14 +1,14 @@
 /** `/v1/queues/{queue}/messages`: sending messages, reading them without a claim, and removing one by its id. */
 import { MESSAGE_PAGE, SENT, SENT_MANY, SENT_ONE_OR_MANY, WHOLE_MESSAGE } from '../../fields/answers-queues'
+import { isObject } from '../../fields/dto'
+import { ALIKE, MessagesDto, NewMessageDto } from '../../fields/messages'
 import { bounded } from '../../fields/options'
-import { ALIKE, MESSAGE_STATES } from '../../fields/queues'
+import { MESSAGE_STATES } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
 import type { Sent } from '../../shared/queue-types'
-import { isObject } from '../dto/dto'
-import { MessagesDto, NewMessageDto } from '../dto/queues'
 import { idParameter, nameParameter, optional, pageParameters, textParameter, wordParameter } from '../input/parameters'
 import { readBody } from '../input/read'
-import { found, gone, type Route, route, stored } from '../route'
+import { answering, type Route, removing, route, stored } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
 import { fromParameter, inPathOrFrom, onQueue } from './queues'
 
@@ -69,7 +69,7 @@ const send = route({
   },
 })
 
-const peek = route({
+const peek = answering({
   ...onMessages,
   method: 'get',
   scope: 'read',
@@ -88,53 +88,50 @@ const peek = route({
   summary: 'Read the messages in one state without claiming them',
   description:
     'A page stops at about 4 MiB. With `error` or `from` it also stops after 10,000 messages that do not fit.',
-  outcomes: { 200: { description: 'A page of messages.', shape: MESSAGE_PAGE } },
+  gives: [MESSAGE_PAGE, 'A page of messages.'],
   refusals: ['queue_not_found'],
-  async handle(store, { path: { queue }, query, within }) {
+  call(store, { path: { queue }, query }) {
     const bodies = query.bodies === 'preview' ? 'preview' : 'text'
-    const options = bounded({ ...query, bodies } as const, MAX_ANSWER_BYTES)
-    return MESSAGE_PAGE.json(await store.queues.peek(queue, options), within)
+    return store.queues.peek(queue, bounded({ ...query, bodies } as const, MAX_ANSWER_BYTES))
   },
 })
 
-const get = route({
+const get = answering({
   ...onMessage,
   method: 'get',
   scope: 'read',
   id: 'getMessage',
   summary: 'Read one message, in any state',
-  outcomes: { 200: { description: 'The message.', shape: WHOLE_MESSAGE } },
-  refusals: ['queue_not_found', 'message_not_found'],
-  async handle(store, { path: { queue, id }, within }) {
-    const message = await store.queues.message(queue, id, { bodies: 'text' })
-    return WHOLE_MESSAGE.json(found(message, 'message_not_found'), within)
-  },
+  gives: [WHOLE_MESSAGE, 'The message.'],
+  refusals: ['queue_not_found'],
+  absent: 'message_not_found',
+  call: (store, { path: { queue, id } }) => store.queues.message(queue, id, { bodies: 'text' }),
 })
 
-const remove = route({
+const remove = removing({
   ...onMessage,
-  method: 'delete',
   scope: 'admin',
   id: 'deleteMessage',
   summary: 'Remove one message, in any state',
   description: 'The message is not archived, and the receipt handle of its receiver becomes stale.',
-  outcomes: { 204: { description: 'The message is removed.' } },
-  refusals: ['queue_not_found', 'message_not_found'],
-  handle: async (store, { path: { queue, id } }) => gone(await store.queues.remove(queue, id), 'message_not_found'),
+  gives: 'The message is removed.',
+  refusals: ['queue_not_found'],
+  absent: 'message_not_found',
+  call: (store, { path: { queue, id } }) => store.queues.remove(queue, id),
 })
 
-const cancel = route({
+const cancel = removing({
   ...onMessages,
   path: '/v1/queues/{queue}/keys/{key}',
   pathParameters: { ...onQueue.pathParameters, key: nameParameter('The key of the message.', 'index-7') },
-  method: 'delete',
   scope: 'queue',
   id: 'cancelMessage',
   summary: 'Remove the message that waits with a key',
   description: 'One that is in flight stays.',
-  outcomes: { 204: { description: 'The message is removed.' } },
-  refusals: ['queue_not_found', 'message_not_found'],
-  handle: async (store, { path: { queue, key } }) => gone(await store.queues.cancel(queue, key), 'message_not_found'),
+  gives: 'The message is removed.',
+  refusals: ['queue_not_found'],
+  absent: 'message_not_found',
+  call: (store, { path: { queue, key } }) => store.queues.cancel(queue, key),
 })
 
 export const messageRoutes: readonly Route[] = [send, peek, get, remove, cancel]

@@ -1,12 +1,12 @@
 /** `/v1/queues/{queue}`: creating, changing, pausing and dropping a queue. */
 
-import { HELD, QUEUE } from '../../fields/answers-queues'
-import { RecentnError } from '../../shared/errors'
-import { HoldDto, NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../dto/queues'
+import { HELD, QUEUE, QUEUE_STATUS } from '../../fields/answers-queues'
+import { HoldDto, NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../../fields/queues'
 import { bodyOf } from '../input/read'
-import { type BodyReader, gone, putSettings, type Route, route, settingsAnswer } from '../route'
+import { answering, type BodyReader, type Route } from '../route'
 import { named, type Subject } from '../subjects'
 import { onQueue } from './queues'
+import { settingsRoutes } from './settings'
 
 function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Subject[] {
   return named('queues', [deadLetterQueue], { pointer: '/deadLetterQueue' })
@@ -19,74 +19,39 @@ const settingsBody: BodyReader<QueueSettingsDto> = {
   about: lettersIn,
 }
 
-const onSettings = { ...onQueue, scope: 'admin' } as const
+const onSettings = { ...onQueue, scope: 'admin', method: 'post', absent: 'queue_not_found' } as const
 
-const put = route({
-  ...onSettings,
-  method: 'put',
-  body: settingsBody,
-  id: 'putQueue',
-  creates: 'queues',
-  summary: 'Create a queue, or replace all of its settings',
-  description:
-    'A setting that is left out gets its default; a paused queue stays paused. With `If-None-Match: *`, for which the scope ' +
-    '`queue` suffices, an existing queue stays as it is; the server logs a warning if it has other settings. Use it where an ' +
-    'operator owns the settings. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
-  outcomes: {
-    200: { description: 'The settings were replaced.', shape: QUEUE },
-    201: { description: 'The queue was created.', shape: QUEUE, located: 'always' },
+const { get, put, update, drop } = settingsRoutes({
+  noun: 'Queue',
+  on: onQueue,
+  calls: ({ queues }) => queues,
+  shape: QUEUE,
+  status: QUEUE_STATUS,
+  get: { summary: 'Read a queue: its settings, the number of messages in each state, and the age of the oldest' },
+  put: {
+    summary: 'Create a queue, or replace all of its settings',
+    description:
+      'A setting that is left out gets its default; a paused queue stays paused. With `If-None-Match: *`, for which the scope ' +
+      '`queue` suffices, an existing queue stays as it is; the server logs a warning if it has other settings. Use it where an ' +
+      'operator owns the settings. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
+    body: settingsBody,
+    creates: 'queues',
+    refusals: ['dead_letter_queue_not_found', 'dead_letter_cycle', 'too_many'],
+    ensureScope: 'queue',
   },
-  refusals: ['dead_letter_queue_not_found', 'dead_letter_cycle', 'too_many'],
-  hasSettings: true,
-  ensureScope: 'queue',
-  handle: (store, { path: { queue }, body, within, ...conditions }) =>
-    putSettings(
-      conditions,
-      (options) => store.queues.put(queue, body, options),
-      () => store.queues.ensure(queue, body),
-      (settled) => QUEUE.json(settled, within),
-      `/v1/queues/${encodeURIComponent(queue)}`,
-    ),
+  update: {
+    summary: 'Change some settings of a queue',
+    description:
+      'A setting that is left out stays as it is; `{}` changes nothing. A `deadLetterQueue` outside of the prefix of the key is ' +
+      'shown as null.',
+    body: { ...bodyOf(QueueChangesDto, { visibilityTimeoutSeconds: 60 }), about: lettersIn },
+    refusals: ['dead_letter_queue_not_found', 'dead_letter_cycle'],
+  },
+  drop: { summary: 'Drop a queue with its messages', refusals: ['queue_in_use'] },
 })
 
-const drop = route({
+const pause = answering({
   ...onSettings,
-  method: 'delete',
-  id: 'deleteQueue',
-  summary: 'Drop a queue with its messages',
-  outcomes: { 204: { description: 'The queue is dropped.' } },
-  refusals: ['queue_not_found', 'queue_in_use'],
-  async handle(store, { path: { queue }, within }) {
-    const deleted = await store.queues.drop(queue).catch((error: unknown) => {
-      // The error names the queue that uses this one, which may be outside of the caller's prefix.
-      const isInUse = error instanceof RecentnError && error.code === 'queue_in_use'
-      throw isInUse && within !== null ? new RecentnError('queue_in_use') : error
-    })
-    return gone(deleted, 'queue_not_found')
-  },
-})
-
-const update = route({
-  ...onSettings,
-  method: 'patch',
-  body: { ...bodyOf(QueueChangesDto, { visibilityTimeoutSeconds: 60 }), about: lettersIn },
-  id: 'updateQueue',
-  summary: 'Change some settings of a queue',
-  description:
-    'A setting that is left out stays as it is; `{}` changes nothing. A `deadLetterQueue` outside of the prefix of the key is ' +
-    'shown as null.',
-  outcomes: { 200: { description: 'The queue as it is now.', shape: QUEUE } },
-  refusals: ['queue_not_found', 'dead_letter_queue_not_found', 'dead_letter_cycle'],
-  hasSettings: true,
-  async handle(store, { path: { queue }, body, within, ifTag }) {
-    const changed = await store.queues.update(queue, body, { ifTag })
-    return settingsAnswer(changed, QUEUE.json(changed, within))
-  },
-})
-
-const pause = route({
-  ...onSettings,
-  method: 'post',
   path: `${onQueue.path}/pause`,
   body: { ...bodyOf(NoFieldsDto, {}), optional: true },
   id: 'pauseQueue',
@@ -94,28 +59,24 @@ const pause = route({
   description:
     'Until `resumeQueue`, the queue accepts sends but receives get nothing. Messages in flight can be settled. Pausing a ' +
     'paused queue changes nothing, and changing its settings does not resume it.',
-  outcomes: { 200: { description: 'The queue is paused.', shape: QUEUE, example: { ...QUEUE.example, paused: true } } },
-  refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, within }) => QUEUE.json(await store.queues.pause(queue), within),
+  gives: [QUEUE, 'The queue is paused.', { ...QUEUE.example, paused: true }],
+  call: (store, { path: { queue } }) => store.queues.pause(queue),
 })
 
-const resume = route({
+const resume = answering({
   ...onSettings,
-  method: 'post',
   path: `${onQueue.path}/resume`,
   body: { ...bodyOf(NoFieldsDto, {}), optional: true },
   id: 'resumeQueue',
   summary: 'Resume a paused queue',
   description: 'Waiting receives get the available messages. Resuming a queue that is not paused changes nothing.',
-  outcomes: { 200: { description: 'The queue is not paused.', shape: QUEUE } },
-  refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, within }) => QUEUE.json(await store.queues.resume(queue), within),
+  gives: [QUEUE, 'The queue is not paused.'],
+  call: (store, { path: { queue } }) => store.queues.resume(queue),
 })
 
-const hold = route({
+const hold = answering({
   ...onSettings,
   scope: 'queue',
-  method: 'post',
   path: `${onQueue.path}/hold`,
   body: bodyOf(HoldDto, { group: 'tenant-3', seconds: 30 }),
   id: 'holdQueue',
@@ -123,9 +84,8 @@ const hold = route({
   description:
     'No message of it is handed out for `seconds`; messages that were received before stay with their receivers. Another ' +
     'hold of the same replaces this one, and 0 ends it.',
-  outcomes: { 200: { description: 'Until when it is held.', shape: HELD } },
-  refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, body }) => HELD.json(await store.queues.hold(queue, body)),
+  gives: [HELD, 'Until when it is held.'],
+  call: (store, { path: { queue }, body }) => store.queues.hold(queue, body),
 })
 
-export const queueSettingsRoutes: readonly Route[] = [put, drop, update, pause, resume, hold]
+export const queueSettingsRoutes: readonly Route[] = [get, put, drop, update, pause, resume, hold]

@@ -1,11 +1,11 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state and their errors, redriving and purging them. */
 import { DELETED } from '../../fields/answers-groups'
-import { DEAD_ERRORS, MOVED, PROMOTED, QUEUE_HISTORY, QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
+import { DEAD_ERRORS, MOVED, PROMOTED, QUEUE_HISTORY, QUEUE_PAGE } from '../../fields/answers-queues'
+import { PromoteDto, PurgeDto, RedriveDto } from '../../fields/messages'
 import { HISTORY_PERIODS, QUEUE_ORDERS, QUEUE_STATES } from '../../fields/queues'
-import { PromoteDto, PurgeDto, RedriveDto } from '../dto/queues'
 import { chosenParameter, nameParameter, optional, wordParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { found, type Route, route, settingsAnswer } from '../route'
+import { answering, type Route } from '../route'
 import { named, pathName } from '../subjects'
 import { listing } from './listing'
 
@@ -42,21 +42,6 @@ const list = listing('queues', {
   page: (store, query) => store.queues.list(query),
 })
 
-const get = route({
-  ...onQueue,
-  method: 'get',
-  scope: 'read',
-  id: 'getQueue',
-  summary: 'Read a queue: its settings, the number of messages in each state, and the age of the oldest',
-  outcomes: { 200: { description: 'The queue.', shape: QUEUE_STATUS } },
-  refusals: ['queue_not_found'],
-  hasSettings: true,
-  async handle(store, { path: { queue }, within }) {
-    const status = found(await store.queues.get(queue), 'queue_not_found')
-    return settingsAnswer(status, QUEUE_STATUS.json(status, within))
-  },
-})
-
 /** The queue in which messages died. */
 export const fromParameter = optional(nameParameter('Only messages that died in this queue.', 'mail'))
 export const inPathOrFrom = (input: { path: { queue: string }; query: { from?: string | undefined } }) => [
@@ -65,27 +50,28 @@ export const inPathOrFrom = (input: { path: { queue: string }; query: { from?: s
 ]
 const diedIn = ({ from }: { from?: string }) => named('queues', [from], { pointer: '/from' })
 
-const errors = route({
+const errors = answering({
   ...onQueue,
   method: 'get',
   path: `${onQueue.path}/errors`,
   scope: 'read',
+  absent: 'queue_not_found',
   about: inPathOrFrom,
   queryParameters: { from: fromParameter },
   id: 'listErrors',
   summary: 'Read what the dead messages in a queue died of',
   description:
     'Errors that differ only in numbers and ids are one. Dead letters of other queues count, unless they are in flight.',
-  outcomes: { 200: { description: 'The errors.', shape: DEAD_ERRORS } },
-  refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, query }) => DEAD_ERRORS.json(await store.queues.errors(queue, query)),
+  gives: [DEAD_ERRORS, 'The errors.'],
+  call: (store, { path: { queue }, query }) => store.queues.errors(queue, query),
 })
 
-const history = route({
+const history = answering({
   ...onQueue,
   method: 'get',
   path: `${onQueue.path}/history`,
   scope: 'read',
+  absent: 'queue_not_found',
   queryParameters: {
     period: wordParameter(
       'The last hour in steps of 15 seconds, or the last week in steps of 10 minutes.',
@@ -95,16 +81,16 @@ const history = route({
   id: 'queueHistory',
   summary: 'Read how many messages were sent, acknowledged and waiting in the last hour or week',
   description: 'Each process adds its numbers every 15 seconds; one that is killed loses its last numbers.',
-  outcomes: { 200: { description: 'The history.', shape: QUEUE_HISTORY } },
-  refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, query }) => QUEUE_HISTORY.json(await store.queues.history(queue, query)),
+  gives: [QUEUE_HISTORY, 'The history.'],
+  call: (store, { path: { queue }, query }) => store.queues.history(queue, query),
 })
 
-const redrive = route({
+const redrive = answering({
   ...onQueue,
   method: 'post',
   path: `${onQueue.path}/redrive`,
   scope: 'admin',
+  absent: 'queue_not_found',
   // A redrive sends messages to queues that the request does not name.
   about: (input) => [...inPath(input), { kind: 'queues', prefix: '' }],
   body: { ...bodyOf(RedriveDto, { limit: 100 }), about: diedIn, optional: true },
@@ -113,39 +99,38 @@ const redrive = route({
   description:
     'Call it on the queue that holds them. Its own dead messages, and those that were dead-lettered from another queue and ' +
     'are not in flight, go back with receive count 0. Messages whose queue no longer exists stay.',
-  outcomes: { 200: { description: 'The number of moved messages.', shape: MOVED } },
-  refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, body, within }) =>
-    MOVED.json(await store.queues.redrive(queue, { ...body, prefix: within ?? undefined })),
+  gives: [MOVED, 'The number of moved messages.'],
+  call: (store, { path: { queue }, body, within }) =>
+    store.queues.redrive(queue, { ...body, prefix: within ?? undefined }),
 })
 
-const promote = route({
+const promote = answering({
   ...onQueue,
   method: 'post',
   path: `${onQueue.path}/promote`,
   scope: 'admin',
+  absent: 'queue_not_found',
   body: bodyOf(PromoteDto, { ids: ['1042'] }),
   id: 'promoteMessages',
   summary: 'Make delayed messages due now',
   description: 'Messages that are not delayed, or not there, are not counted.',
-  outcomes: { 200: { description: 'The number of promoted messages.', shape: PROMOTED } },
-  refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, body: { ids } }) => PROMOTED.json(await store.queues.promote(queue, ids)),
+  gives: [PROMOTED, 'The number of promoted messages.'],
+  call: (store, { path: { queue }, body: { ids } }) => store.queues.promote(queue, ids),
 })
 
-const purge = route({
+const purge = answering({
   ...onQueue,
   method: 'post',
   path: `${onQueue.path}/purge`,
   scope: 'admin',
+  absent: 'queue_not_found',
   body: { ...bodyOf(PurgeDto, { dryRun: false }), about: diedIn, optional: true },
   id: 'purgeQueue',
   summary: 'Drop the ready, blocked and delayed messages, or dead ones',
   description:
     'Messages that are in flight, dead or archived stay. In a dead-letter queue, messages that died in another queue are ready, so they are dropped.',
-  outcomes: { 200: { description: 'The number of dropped messages.', shape: DELETED } },
-  refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, body }) => DELETED.json(await store.queues.purge(queue, body)),
+  gives: [DELETED, 'The number of dropped messages.'],
+  call: (store, { path: { queue }, body }) => store.queues.purge(queue, body),
 })
 
-export const queueRoutes: readonly Route[] = [list, get, errors, history, redrive, promote, purge]
+export const queueRoutes: readonly Route[] = [list, errors, history, redrive, promote, purge]

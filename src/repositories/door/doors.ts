@@ -5,7 +5,7 @@
 import type { Engine, Reader, Row, Tx } from '../../database/engine'
 import { type Tables, tablesOf } from '../../database/tables'
 import type { Field } from '../../fields/field'
-import { ATTRIBUTES } from '../../fields/queues'
+import { ATTRIBUTES } from '../../fields/messages'
 import { PAYLOAD, VALUE } from '../../fields/rules'
 import { invalidInput, type RecentnError } from '../../shared/errors'
 import { JsonText } from '../../shared/json'

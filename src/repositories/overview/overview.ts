@@ -1,6 +1,6 @@
 /** Everything that is wrong now, in all queues, feeds and schedules: read at once, and then cut for each caller. */
 import type { Reader } from '../../database/engine'
-import { OVERVIEW, TROUBLE, TROUBLES } from '../../fields/answers-overview'
+import { OVERVIEW, TROUBLE, TROUBLES } from '../../fields/answers-process'
 import type { Overview, Trouble } from '../../shared/overview-types'
 import { FEED } from '../feeds/heads'
 import { waitingFeeds } from '../feeds/status'

@@ -10,7 +10,8 @@ import {
   refuse,
   sureList,
 } from '../../fields/field'
-import * as fields from '../../fields/queues'
+import * as fields from '../../fields/messages'
+import * as queues from '../../fields/queues'
 import { checkedPage, ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import type { Fault } from '../../shared/errors'
 import { jsonTextOf } from '../../shared/json'
@@ -34,7 +35,7 @@ import { storedLimit } from './heads'
 import type { MessageToSend, SendRequest } from './rows'
 import type { Nack } from './settle/settle'
 
-export const checkedList = (options: QueueListOptions) => checkedPage(options, fields.QUEUE_LIST_RULES)
+export const checkedList = (options: QueueListOptions) => checkedPage(options, queues.QUEUE_LIST_RULES)
 
 /** The name of the queue, and options by their rules. */
 export function checkQueue(queue: unknown, options: unknown = {}, rules: Rules = NO_RULES): void {
@@ -44,7 +45,7 @@ export function checkQueue(queue: unknown, options: unknown = {}, rules: Rules =
 const NO_RULES: Rules = new Map()
 
 export function checkSettings(queue: unknown, settings: QueueSettings, options: IfTag = {}): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS_RULES), ...ifTagFaults(options)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(settings, queues.QUEUE_SETTINGS_RULES), ...ifTagFaults(options)])
 }
 
 export function checkedSend(queue: unknown, body: unknown, options: SendOptions): SendRequest {
@@ -148,7 +149,7 @@ function receiptHandleOf(message: MessageRef): string {
 export function checkedNack(options: NackOptions): Nack {
   refuse(faultsOf(options, fields.NACK_RULES))
   const { delaySeconds = 0, error, dead = false } = options
-  const said = error ? Array.from(error.toWellFormed()).slice(0, fields.MAX_ERROR_CHARACTERS).join('') : null
+  const said = error ? Array.from(error.toWellFormed()).slice(0, queues.MAX_ERROR_CHARACTERS).join('') : null
   return { delayMs: delaySeconds * 1000, error: said, dead }
 }
 

@@ -7,8 +7,8 @@ import type { DataSource, EntityManager } from 'typeorm'
 import { sessionOf } from '../../database/attached/attach'
 import type { Session, Tx } from '../../database/engine'
 import { QUEUE } from '../../fields/answers-queues'
+import * as messages from '../../fields/messages'
 import * as fields from '../../fields/queues'
-import { HOLD_RULES } from '../../fields/rates'
 import type { JsonText } from '../../shared/json'
 import type * as Queue from '../../shared/queue-types'
 import type { ExtendOptions, MessageRef, NackOptions } from '../../shared/queue-types'
@@ -75,12 +75,12 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async receive<Body = unknown>(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message<Body>[]> {
-    check.checkQueue(queue, options, fields.RECEIVE_RULES)
+    check.checkQueue(queue, options, messages.RECEIVE_RULES)
     return this.#receive(queue, options, null)
   }
 
   async cycle<Body = unknown>(queue: string, options: Queue.CycleOptions = {}): Promise<Queue.Message<Body>[]> {
-    check.checkQueue(queue, options, fields.CYCLE_RULES)
+    check.checkQueue(queue, options, messages.CYCLE_RULES)
     return this.#receive(queue, options, options.cursor ?? 'default')
   }
 
@@ -161,7 +161,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }> {
-    check.checkQueue(queue, { ids }, fields.PROMOTE_RULES)
+    check.checkQueue(queue, { ids }, messages.PROMOTE_RULES)
     return { promoted: await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids)) }
   }
 
@@ -223,7 +223,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async hold(queue: string, options: Queue.HoldOptions): Promise<Queue.QueueHold> {
-    check.checkQueue(queue, options, HOLD_RULES)
+    check.checkQueue(queue, options, fields.HOLD_RULES)
     return holdQueue(this.#session, this.#memory, queue, options)
   }
 

@@ -1,8 +1,8 @@
 /** The consumers of a store: their options, and where their cursors are kept. `shared/consumer.ts` has the loop. No SQL. */
 
-import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
-import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, option } from '../../fields/options'
-import { FORM, nameFaults, oneOf, PAGE_LIMIT, SIGNAL } from '../../fields/rules'
+import { optionRules, refuse } from '../../fields/field'
+import { aFunction, boundsOf, checkedStop, handlingFaults, handlingOptions } from '../../fields/options'
+import { FORM, nameFaults, oneOf, PAGE_LIMIT } from '../../fields/rules'
 import { Loop } from '../../kit/loop'
 import { ConsumerLoop, type ConsumeSource, isExpired, storedCursor } from '../../shared/consumer'
 import type { Faults } from '../../shared/faults'
@@ -10,7 +10,6 @@ import type { Feeds, ValueOptions } from '../../shared/feed-types'
 import type { ConsumeHandler, ConsumeHandlingOptions } from '../../shared/handling-shapes'
 import { outside } from '../../shared/platform'
 import type { StopOptions } from '../../shared/running'
-import { schemaFault } from '../../shared/schema'
 import { inScope, isIn } from '../../shared/scopes'
 import type { Form } from '../../shared/types'
 import { isClosed, SURROUNDINGS } from '../running'
@@ -32,12 +31,8 @@ const OPTIONS = optionRules<ConsumeOptions>({
   cursor: oneOf(['stored', 'memory']),
   limit: PAGE_LIMIT,
   values: FORM,
-  backoff: anObject,
-  schema: option(schemaFault),
-  signal: SIGNAL,
-  around: aFunction,
+  ...handlingOptions,
   onExpired: aFunction,
-  onError: aFunction,
 })
 
 /** Throws `invalid_input`, with every fault. */
@@ -50,9 +45,7 @@ export function startConsumer(
   refuse([
     ...nameFaults('feed', feed),
     ...nameFaults('consumer', consumer),
-    ...argumentFaults('handler', handler, aFunction),
-    ...faultsOf(options, OPTIONS),
-    ...backoffFaults(options?.backoff),
+    ...handlingFaults(handler, options, OPTIONS),
     ...(options?.schema && options.values === 'text'
       ? [{ pointer: '/schema', detail: 'needs values, not texts' }]
       : []),

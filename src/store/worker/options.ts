@@ -1,19 +1,17 @@
 /** The calls and the options of a worker: checked, every fault at once, and with what was left out. */
-import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
+import { optionRules, refuse } from '../../fields/field'
 import {
   aBoolean,
   aFunction,
-  anObject,
   type Bounds,
-  backoffFaults,
   boundsOf,
   fraction,
-  option,
+  handlingFaults,
+  handlingOptions,
 } from '../../fields/options'
 import { MAX_VISIBILITY_SECONDS } from '../../fields/queues'
-import { nameFaults, SIGNAL, whole } from '../../fields/rules'
+import { nameFaults, whole } from '../../fields/rules'
 import type { Queues } from '../../shared/queue-types'
-import { schemaFault } from '../../shared/schema'
 import type { WorkManyOptions, WorkOptions } from './types'
 
 /** Maximum claims of one handler of many, if it is not said. */
@@ -43,11 +41,7 @@ const RULES = {
   batchSize: whole(1, 1000),
   visibilityTimeoutSeconds: whole(1, MAX_VISIBILITY_SECONDS),
   auto: aBoolean,
-  backoff: anObject,
-  schema: option(schemaFault),
-  signal: SIGNAL,
-  around: aFunction,
-  onError: aFunction,
+  ...handlingOptions,
   onDone: aFunction,
   onDead: aFunction,
 }
@@ -56,12 +50,8 @@ const MANY_OPTIONS = optionRules<WorkManyOptions>({ ...RULES, waitSeconds: WAIT 
 
 /** Throws `invalid_input`. */
 export function checkedWork(queue: string, handler: unknown, options: WorkManyOptions, isMany: boolean): WorkSettings {
-  refuse([
-    ...nameFaults('queue', queue),
-    ...argumentFaults('handler', handler, aFunction),
-    ...faultsOf(options, isMany ? MANY_OPTIONS : OPTIONS),
-    ...backoffFaults(options?.backoff),
-  ])
+  const rules = isMany ? MANY_OPTIONS : OPTIONS
+  refuse([...nameFaults('queue', queue), ...handlingFaults(handler, options, rules)])
   const { concurrency = 1, auto = true, backoff, around: _, waitSeconds = 0, ...others } = options
   // Only messages that the handlers begin in a moment are claimed ahead: a large batch is for quick ones only.
   const { batchSize = isMany ? MANY : Math.min(Math.max(5 * concurrency, 10), 1000) } = options

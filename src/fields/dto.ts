@@ -1,12 +1,24 @@
 /**
- * The decorators of DTOs. A DTO is a class with a decorator for each member, and says once what a body may be: from its
- * decorators come the rules of class-validator, the reading of a body that is surely valid (`input/read.ts`), the component of
- * the OpenAPI document, and the type that a handler gets. A DTO is judged as JSON has it: ids and times are texts.
+ * The decorators of DTOs. A DTO is a class with a decorator for each member, and says once what a body, or an argument of the
+ * library, may be: from its decorators come the rules of class-validator, the reading of a body that is surely valid
+ * (`http/input/read.ts`), the component of the OpenAPI document, the type that a handler gets, and the library's rules. A body is
+ * judged as JSON has it: ids and times are texts.
  */
 import { ValidateBy, type ValidationArguments } from 'class-validator'
-import { type DtoClass, type Field, type Judged, orNull, ref, type Schema } from '../../fields/field'
-import type { Fault } from '../../shared/errors'
-import type { JsonText } from '../../shared/json'
+import type { Fault } from '../shared/errors'
+import type { JsonText } from '../shared/json'
+import {
+  type DtoClass,
+  type Field,
+  type Judged,
+  type Members,
+  orNull,
+  type Rule,
+  type Rules,
+  ref,
+  rulesOf,
+  type Schema,
+} from './field'
 
 /** The meaning of null in JSON: nothing, its own value (such as no limit), a JSON value, or a fault. */
 type NullMeaning = 'left out' | 'kept' | 'value' | 'refused'
@@ -18,11 +30,10 @@ export interface DtoMember {
   /** Null: the document does not show it. */
   readonly schema: Schema | null
 }
-export type DtoMembers = ReadonlyMap<string, DtoMember>
 
 /** Those that each class declares itself. */
 const declared = new Map<object, Map<string, DtoMember>>()
-const components = new Map<object, { name: string; description: string | undefined }>()
+const components = new Map<DtoClass, { name: string; description: string | undefined }>()
 
 /** The type that a field is read as. */
 type ReadAs<F extends Field> = F extends { readonly isJson: true } ? JsonText : F extends Field<infer T> ? T : never
@@ -126,13 +137,27 @@ export function object<D extends Judged>(dto: DtoClass<D>): Field<D> {
 }
 
 /** The members of a DTO: those that it inherits, each perhaps declared again, then its own. */
-export function membersOf(dto: object): DtoMembers {
+export function membersOf(dto: object): ReadonlyMap<string, DtoMember> {
   const inherited = Object.getPrototypeOf(dto)
   return new Map([...(inherited === null ? [] : membersOf(inherited)), ...(declared.get(dto) ?? [])])
 }
 
+/** The library's rules of what a DTO has, and of `others`, which only the library takes. */
+export function rulesOfDto(dto: DtoClass, others: Members = {}): Rules {
+  const ruleOf = ({ field: { fault }, isRequired, null: meaning }: DtoMember): Rule => {
+    if (isRequired) return fault
+    if (meaning === 'kept') return (value) => (value === undefined || value === null ? null : fault(value))
+    return (value) => (value === undefined ? null : fault(value))
+  }
+  return new Map([...[...membersOf(dto)].map(([name, member]) => [name, ruleOf(member)] as const), ...rulesOf(others)])
+}
+
+/** The same without some of them. */
+export const without = (rules: Rules, ...names: string[]): Rules =>
+  new Map([...rules].filter(([name]) => !names.includes(name)))
+
 /** The component of a DTO: what is not known is refused. */
-export function schemaOf(dto: DtoClass): Schema & { properties: Record<string, Schema> } {
+function schemaOf(dto: DtoClass): Schema & { properties: Record<string, Schema> } {
   const properties: Record<string, Schema> = {}
   const required: string[] = []
   for (const [name, { schema, isRequired }] of membersOf(dto)) {
@@ -143,6 +168,10 @@ export function schemaOf(dto: DtoClass): Schema & { properties: Record<string, S
   const description = components.get(dto)?.description
   return description === undefined ? schema : { ...schema, description }
 }
+
+/** The components of all DTOs that have been loaded. */
+export const dtoSchemas = (): Record<string, Schema> =>
+  Object.fromEntries([...components].map(([dto, { name }]) => [name, schemaOf(dto)]))
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
