@@ -1,10 +1,9 @@
 /** An action that a button starts, and its outcome. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Answers } from '../client/schemas'
 import type { RecentnError } from '../shared/recentn-error'
 import { sentenceOf, toError } from './api'
-import { AdminButton } from './may'
+import { AdminButton, type Scope } from './may'
 import { Problem } from './parts'
 import { say } from './toast'
 
@@ -42,7 +41,7 @@ interface ActProps {
   /** The text that a screen reader says in its place. */
   name?: string
   class?: string
-  scope?: Answers['Access']['scopes'][number]
+  scope?: Scope
   work(): Promise<string>
   onDone?(): void
   /** The dialog that asks first. */

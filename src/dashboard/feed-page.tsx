@@ -1,5 +1,4 @@
 /** One feed: its last sync id, the cursor and the lag of each consumer, and its changes. */
-import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { FeedStatus } from '../shared/feed-types'
 import { Act } from './action'
@@ -7,8 +6,9 @@ import { goTo, link } from './address'
 import { ask } from './api'
 import { FeedChanges } from './feed-changes'
 import { Consumers } from './feed-consumers'
-import { FormDialog, type FormField } from './form-dialog'
-import { AdminButton, ReadOnlyNote } from './may'
+import { FormButton } from './form-dialog'
+import type { FormField } from './form-fields'
+import { ReadOnlyNote, useAccess } from './may'
 import { Ask, counted, Fact, LoadState, Name, Num, PageHead } from './parts'
 import { usePolled } from './polled'
 import { duration } from './time'
@@ -88,30 +88,48 @@ const SELECTION: readonly FormField[] = [
   },
 ]
 
+const ENTRY: readonly FormField[] = [
+  { name: 'key', label: 'Key', isRequired: true },
+  { name: 'value', label: 'Value', hint: 'JSON', kind: 'json', isRequired: true, initial: '{}' },
+]
+
 function Republish({ feed, onDone }: { feed: string; onDone(): void }) {
-  const [isOpen, setOpen] = useState(false)
   return (
-    <>
-      <AdminButton scope="feed" onClick={() => setOpen(true)}>
-        Publish again …
-      </AdminButton>
-      {isOpen && (
-        <FormDialog
-          title="Publish entries again?"
-          action="Publish again"
-          fields={SELECTION}
-          settings={null}
-          save={async (values) => {
-            const body = Object.keys(values).length === 0 ? { prefix: '' } : values
-            const { republished } = await ask(operations.republishEntries, { path: { feed }, body })
-            return `${counted(republished, 'entry', 'entries')} will be published again.`
-          }}
-          onSaved={onDone}
-          onClose={() => setOpen(false)}
-        >
-          <p class="muted">Every consumer reads these entries once more, unchanged.</p>
-        </FormDialog>
-      )}
-    </>
+    <FormButton
+      label="Publish again …"
+      scope="feed"
+      title="Publish entries again?"
+      action="Publish again"
+      fields={SELECTION}
+      settings={null}
+      save={async (values) => {
+        const body = Object.keys(values).length === 0 ? { prefix: '' } : values
+        const { republished } = await ask(operations.republishEntries, { path: { feed }, body })
+        return `${counted(republished, 'entry', 'entries')} will be published again.`
+      }}
+      onSaved={onDone}
+    >
+      <p class="muted">Every consumer reads these entries once more, unchanged.</p>
+    </FormButton>
+  )
+}
+
+export function NewEntry() {
+  const initial = useAccess()?.prefix ?? ''
+  return (
+    <FormButton
+      label="New entry"
+      scope="feed"
+      title="New entry"
+      action="Put"
+      fields={[{ name: 'feed', label: 'Feed', isRequired: true, initial }, ...ENTRY]}
+      settings={null}
+      save={async ({ feed, key, value }) => {
+        const path = { feed: feed as string, key: key as string }
+        await ask(operations.putEntry, { path, body: { value }, headers: { 'If-None-Match': '*' } })
+        return 'The entry is there.'
+      }}
+      onSaved={({ feed }) => goTo(['feeds', feed as string])}
+    />
   )
 }

@@ -2,6 +2,7 @@
 import * as operations from '../client/operations'
 import type { FeedStatus } from '../shared/feed-types'
 import { ask } from './api'
+import { NewEntry } from './feed-page'
 import { type Column, type Listed, ListPage } from './list-page'
 import { counted, NameLink } from './parts'
 import { duration } from './time'
@@ -13,6 +14,8 @@ export function FeedsPage({ listed }: { listed: Listed }) {
       title="Feeds"
       part="feeds"
       name="feed"
+      make={<NewEntry />}
+      scope="feed"
       load={(query, signal) => ask(operations.listFeeds, { query }, signal)}
       empty="There are no feeds yet. The first entry makes one."
       unmatched="No feed has this in its name."

@@ -3,6 +3,7 @@ import * as operations from '../client/operations'
 import type { Group, Item } from '../shared/group-types'
 import { link } from './address'
 import { ask, type pageQuery } from './api'
+import { NewGroup } from './group-settings'
 import { type Column, type Listed, ListPage } from './list-page'
 import { Name, NameLink } from './parts'
 import { SETTING_COLUMNS } from './settings'
@@ -27,6 +28,7 @@ export function GroupsPage({ listed }: { listed: Listed }) {
       title="Groups"
       part="groups"
       name="group"
+      make={<NewGroup />}
       label="Group or member"
       more={listed.contains !== null && <MemberLink name={listed.contains} />}
       load={load}

@@ -1,9 +1,11 @@
 /** The common part of the lists of groups, policies, queues, schedules and feeds: a search by any part of a name, and pages. */
 import type { ComponentChildren } from 'preact'
-import { link } from './address'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { link, replaceQuery } from './address'
 import { pageQuery } from './api'
-import { useAccess } from './may'
-import { LoadState, Name, PageHead, Pager, Search, shown } from './parts'
+import { textInput } from './form'
+import { ReadOnlyNote, type Scope, useAccess } from './may'
+import { LoadState, Name, PageHead, Pager, shown } from './parts'
 import { usePolled } from './polled'
 
 const EVERY_MS = 3000
@@ -41,8 +43,9 @@ interface ListPageProps<Part extends string, Key extends string, Data extends Ro
   /** The text if there are none at all, and if none has what was typed. */
   empty: string
   unmatched?: string
-  /** The button that makes one. */
+  /** The button that makes one, and the scope that it needs. */
   make?: ComponentChildren
+  scope?: Scope
   /** Below the heading, even before the list is loaded. */
   more?: ComponentChildren
   above?: (data: Data) => ComponentChildren
@@ -69,7 +72,12 @@ export function ListPage<Part extends string, Key extends string, Data extends R
   return (
     <>
       <PageHead title={title}>
-        {make}
+        {make !== undefined && (
+          <div class="actions">
+            <div class="buttons">{make}</div>
+            <ReadOnlyNote scope={props.scope} />
+          </div>
+        )}
         <Search parts={[part]} query={{ ...listed }} label={props.label ?? 'Any part of a name'} />
       </PageHead>
       <Narrowed part={part} prefix={prefix ?? ''} />
@@ -101,6 +109,36 @@ export function ListPage<Part extends string, Key extends string, Data extends R
       )}
       {data !== null && <Pager parts={[part]} query={{ ...listed }} next={data.nextAfter} />}
     </>
+  )
+}
+
+const TYPING_MS = 200
+
+interface SearchProps {
+  parts: readonly string[]
+  /** The query of the address, of which `contains` is what is typed. */
+  query: Record<string, string | null>
+  label: string
+}
+
+/** Narrows the list while one types. */
+function Search({ parts, query, label }: SearchProps) {
+  const value = query.contains ?? ''
+  const [text, setText] = useState(value)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => setText(value), [value])
+  const type = (typed: string) => {
+    setText(typed)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => replaceQuery(parts, { ...query, after: null, contains: typed }), TYPING_MS)
+  }
+  return (
+    <search class="search">
+      <label>
+        <span class="hidden">{label}</span>
+        <input type="search" placeholder={label} {...textInput(text, type)} />
+      </label>
+    </search>
   )
 }
 

@@ -1,8 +1,8 @@
-/** Parts of several pages: numbers, names, badges, problems, pages of lists, the search, and confirmation dialogs. */
+/** Parts of several pages: numbers, names, badges, problems, pages of lists, and confirmation dialogs. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'
-import { link, replaceQuery } from './address'
+import { link } from './address'
 import { isAccessError, sentenceOf } from './api'
 import { KeyForm, submitting, textInput } from './form'
 import type { Polled } from './polled'
@@ -152,36 +152,6 @@ export function Pager({ parts, query, by = 'after', next }: PagerProps) {
   )
 }
 
-const TYPING_MS = 200
-
-interface SearchProps {
-  parts: readonly string[]
-  /** The query of the address, of which `contains` is what is typed. */
-  query: Record<string, string | null>
-  label: string
-}
-
-/** Narrows the list while one types. */
-export function Search({ parts, query, label }: SearchProps) {
-  const value = query.contains ?? ''
-  const [text, setText] = useState(value)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setText(value), [value])
-  const type = (typed: string) => {
-    setText(typed)
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => replaceQuery(parts, { ...query, after: null, contains: typed }), TYPING_MS)
-  }
-  return (
-    <search class="search">
-      <label>
-        <span class="hidden">{label}</span>
-        <input type="search" placeholder={label} {...textInput(text, type)} />
-      </label>
-    </search>
-  )
-}
-
 interface AskProps {
   title: string
   children: ComponentChildren
@@ -195,37 +165,62 @@ interface AskProps {
   onClose(): void
 }
 
-/** A confirmation dialog. Escape and Cancel close it. */
-export function Ask({ title, children, action, isDanger, isReady = true, mustType, onYes, onClose }: AskProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
+/** A confirmation dialog. */
+export function Ask({ children, isReady = true, mustType, onYes, ...dialog }: AskProps) {
   const [text, setText] = useState('')
-  useEffect(() => dialog.current?.showModal(), [])
-  const yes = submitting(() => {
-    dialog.current?.close()
+  const yes = (close: () => void) => {
+    close()
     onYes()
-  })
+  }
   return (
-    <dialog ref={dialog} onClose={onClose} aria-labelledby="ask">
-      <form onSubmit={yes}>
-        <h2 id="ask">{title}</h2>
+    <Dialog {...dialog} isReady={isReady && (mustType === undefined || text === mustType)} onSubmit={yes}>
+      {children}
+      {mustType !== undefined && (
+        <label class="field">
+          <span>
+            Type <Name>{mustType}</Name> to confirm
+          </span>
+          <input {...textInput(text, setText)} />
+        </label>
+      )}
+    </Dialog>
+  )
+}
+
+interface DialogProps extends Pick<AskProps, 'title' | 'children' | 'action' | 'isDanger' | 'isReady' | 'onClose'> {
+  class?: string
+  /** In a second step: leads to the first, and Escape does so too. */
+  onBack?: (() => void) | undefined
+  onSubmit(close: () => void): void
+}
+
+/** Escape and Cancel close it. */
+export function Dialog({ title, children, action, isDanger, isReady, class: kind, onBack, ...on }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  const close = () => dialog.current?.close()
+  useEffect(() => {
+    if (!dialog.current?.open) return dialog.current?.showModal()
+    // The second Enter of two does not confirm.
+    const button = onBack === undefined ? 'submit' : 'button'
+    dialog.current.querySelector<HTMLElement>(`.buttons > [type=${button}]`)?.focus()
+  }, [onBack === undefined])
+  // A browser lets a page refuse only some of the closings that it asks for: the key can always be taken.
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || onBack === undefined) return
+    event.preventDefault()
+    onBack()
+  }
+  return (
+    <dialog ref={dialog} class={kind} onKeyDown={press} onClose={on.onClose} aria-labelledby={id}>
+      <form onSubmit={submitting(() => on.onSubmit(close))}>
+        <h2 id={id}>{title}</h2>
         {children}
-        {mustType !== undefined && (
-          <label class="field">
-            <span>
-              Type <Name>{mustType}</Name> to confirm
-            </span>
-            <input {...textInput(text, setText)} />
-          </label>
-        )}
         <div class="buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Cancel
+          <button type="button" onClick={onBack ?? close}>
+            {onBack === undefined ? 'Cancel' : 'Back'}
           </button>
-          <button
-            type="submit"
-            class={isDanger ? 'danger' : 'primary'}
-            disabled={!isReady || (mustType !== undefined && text !== mustType)}
-          >
+          <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={!isReady}>
             {action}
           </button>
         </div>
