@@ -4,7 +4,7 @@ import type { Consumer, FeedStatus } from '../shared/feed-types'
 import { Act } from './action'
 import { ask } from './api'
 import { ReadOnlyNote } from './may'
-import { Ask, Cell, counted, Name, Table } from './parts'
+import { Cell, counted, Name, Table } from './parts'
 import { Time } from './time'
 
 const COLUMNS = { Consumer: '', Cursor: 'number', Lag: 'number', Moved: 'wide' }
@@ -52,6 +52,7 @@ function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Cons
     await ask(operations.dropCursor, { path })
     return `${name} is deleted.`
   }
+  const about = { class: 'plain', scope: 'feed', onDone } as const
   return (
     <tr>
       <th scope="row">
@@ -65,44 +66,43 @@ function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Cons
       </td>
       <td class="act">
         <Act
-          {...{ label: 'Skip …', name: `Set ${name} to the newest`, class: 'plain', scope: 'feed', onDone }}
+          {...about}
+          label="Skip …"
+          name={`Set ${name} to the newest`}
+          title="Skip to the newest?"
+          action="Skip"
+          isDanger={lag > 0}
           work={() => moveTo(feed.lastSyncId)}
         >
-          {(asking) => (
-            <Ask title="Skip to the newest?" action="Skip" isDanger={lag > 0} {...asking}>
-              <p>
-                <Name>{name}</Name> skips {lag === 0 ? 'nothing' : `up to ${counted(lag, 'change')}`} that it has not
-                read, and continues after {String(feed.lastSyncId)}.
-              </p>
-            </Ask>
-          )}
+          <p>
+            <Name>{name}</Name> skips {lag === 0 ? 'nothing' : `up to ${counted(lag, 'change')}`} that it has not read,
+            and continues after {String(feed.lastSyncId)}.
+          </p>
         </Act>
         <Act
-          {...{
-            label: 'Start over …',
-            name: `Set ${name} to the beginning`,
-            class: 'plain',
-            scope: 'feed',
-            onDone,
-          }}
+          {...about}
+          label="Start over …"
+          name={`Set ${name} to the beginning`}
+          title="Start over?"
+          action="Start over"
           work={() => moveTo(0n)}
         >
-          {(asking) => (
-            <Ask title="Start over?" action="Start over" {...asking}>
-              <p>
-                <Name>{name}</Name> reads all {counted(feed.entries, 'entry', 'entries')} again, from the beginning.
-              </p>
-            </Ask>
-          )}
+          <p>
+            <Name>{name}</Name> reads all {counted(feed.entries, 'entry', 'entries')} again, from the beginning.
+          </p>
         </Act>
-        <Act {...{ label: 'Delete …', name: `Delete ${name}`, class: 'plain', scope: 'feed', onDone }} work={drop}>
-          {(asking) => (
-            <Ask title="Delete the consumer?" action="Delete" isDanger {...asking}>
-              <p>
-                The cursor of <Name>{name}</Name> is deleted. If it comes back, it starts at the beginning.
-              </p>
-            </Ask>
-          )}
+        <Act
+          {...about}
+          label="Delete …"
+          name={`Delete ${name}`}
+          title="Delete the consumer?"
+          action="Delete"
+          isDanger
+          work={drop}
+        >
+          <p>
+            The cursor of <Name>{name}</Name> is deleted. If it comes back, it starts at the beginning.
+          </p>
         </Act>
       </td>
     </tr>

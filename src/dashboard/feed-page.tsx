@@ -9,7 +9,7 @@ import { Consumers } from './feed-consumers'
 import { FormButton } from './form-dialog'
 import type { FormField } from './form-fields'
 import { ReadOnlyNote, useAccess } from './may'
-import { Ask, counted, Fact, LoadState, Name, Num, PageHead } from './parts'
+import { counted, Fact, LoadState, Name, Num, PageHead } from './parts'
 import { usePolled } from './polled'
 import { duration } from './time'
 
@@ -62,15 +62,19 @@ function Buttons({ feed, onDone }: { feed: FeedStatus; onDone(): void }) {
     <div class="actions">
       <div class="buttons">
         <Republish feed={name} onDone={onDone} />
-        <Act label="Delete …" work={drop} onDone={() => goTo(['feeds'])}>
-          {(asking) => (
-            <Ask title="Delete the feed?" action="Delete" isDanger mustType={name} {...asking}>
-              <p>
-                <Name>{name}</Name> is deleted with {counted(entries, 'entry', 'entries')} and{' '}
-                {counted(consumers.length, 'consumer')}. Consumers that come back start over.
-              </p>
-            </Ask>
-          )}
+        <Act
+          label="Delete …"
+          title="Delete the feed?"
+          action="Delete"
+          isDanger
+          mustType={name}
+          work={drop}
+          onDone={() => goTo(['feeds'])}
+        >
+          <p>
+            <Name>{name}</Name> is deleted with {counted(entries, 'entry', 'entries')} and{' '}
+            {counted(consumers.length, 'consumer')}. Consumers that come back start over.
+          </p>
         </Act>
       </div>
       <ReadOnlyNote />

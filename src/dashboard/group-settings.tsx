@@ -11,7 +11,7 @@ import { described } from './form-fields'
 import { ClearGroup, DeleteGroup } from './group-actions'
 import { useAccess } from './may'
 import { Fact, Name, NameLink } from './parts'
-import { GROUP_FIELDS, LossText, SettingsPanel } from './settings'
+import { GROUP_FIELDS, LossText, lossText, SettingsPanel } from './settings'
 import { Time } from './time'
 
 interface SettingsProps {
@@ -46,7 +46,7 @@ export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) 
             <p>
               <Name>{group.group}</Name>: {described(GROUP_FIELDS, { ...own, own })}.
             </p>
-            <LossText count={(signal) => ask(operations.groupLosses, { path, body: own }, signal)} />
+            <LossText says={lossText} count={(signal) => ask(operations.groupLosses, { path, body: own }, signal)} />
           </>
         )}
         save={async (body, tag) => {

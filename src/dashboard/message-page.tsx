@@ -7,7 +7,7 @@ import { link } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
 import { ReadOnlyNote } from './may'
-import { Ask, Badge, Fact, Loaded, LoadState, Name, NameLink, Num, PageHead, Table, TimeFacts } from './parts'
+import { Badge, Fact, LoadState, Name, NameLink, Num, PageHead, Table, TimeFacts } from './parts'
 import { usePolled } from './polled'
 import { Time } from './time'
 import { BodyAndAttributes } from './value'
@@ -167,22 +167,6 @@ interface RemoveProps {
   id: bigint
 }
 
-/** Shows the current state, which decides what the removal affects. */
-function RemoveQuestion({ queue, id, ...asking }: RemoveProps & { onYes(): void; onClose(): void }) {
-  const looking = usePolled((signal) => ask(operations.getMessage, { path: { queue, id } }, signal), '', EVERY_MS)
-  const state = looking.data?.state.replace('-', ' ')
-  return (
-    <Ask title={`Remove message ${id}?`} action="Remove" isDanger isReady={looking.data !== null} {...asking}>
-      <Loaded of={looking}>
-        <p>
-          This message is {state}. It is deleted for good, and not archived.
-          {state === 'in flight' && " The receiver that has it can't settle it any more."}
-        </p>
-      </Loaded>
-    </Ask>
-  )
-}
-
 /** Ends the message, or its death, and leads back to the list that the message was in. */
 function Remove({ queue, id, state, isDead }: RemoveProps & { state: string; isDead: boolean }) {
   const remove = async () => {
@@ -196,8 +180,22 @@ function Remove({ queue, id, state, isDead }: RemoveProps & { state: string; isD
     <div class="actions">
       <div class="buttons">
         {isDead && <DeadButtons queue={queue} chosen={{ ids: [id] }} what="" ways={['Retry']} onDone={back} />}
-        <Act label="Remove …" work={remove} onDone={back}>
-          {(asking) => <RemoveQuestion queue={queue} id={id} {...asking} />}
+        <Act
+          label="Remove …"
+          title={`Remove message ${id}?`}
+          action="Remove"
+          isDanger
+          look={(signal) => ask(operations.getMessage, { path: { queue, id } }, signal)}
+          everyMs={EVERY_MS}
+          work={remove}
+          onDone={back}
+        >
+          {(now) => (
+            <p>
+              This message is {now.state.replace('-', ' ')}. It is deleted for good, and not archived.
+              {now.state === 'in-flight' && " The receiver that has it can't settle it any more."}
+            </p>
+          )}
         </Act>
       </div>
       <ReadOnlyNote />

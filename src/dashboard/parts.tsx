@@ -1,10 +1,10 @@
-/** Parts of several pages: numbers, names, badges, problems, pages of lists, and confirmation dialogs. */
+/** Parts of several pages: numbers, names, badges, problems, pages of lists, and dialogs. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'
 import { link } from './address'
 import { isAccessError, sentenceOf } from './api'
-import { KeyForm, submitting, textInput } from './form'
+import { KeyForm, submitting } from './form'
 import type { Polled } from './polled'
 import { hasKeys } from './session'
 import { Time } from './time'
@@ -152,46 +152,19 @@ export function Pager({ parts, query, by = 'after', next }: PagerProps) {
   )
 }
 
-interface AskProps {
+interface DialogProps {
   title: string
   children: ComponentChildren
   /** The text of the button that confirms. */
   action: string
-  isDanger?: boolean
+  isDanger?: boolean | undefined
   /** False while there is nothing to do, or it is not known yet. */
-  isReady?: boolean
-  mustType?: string
-  onYes(): void
-  onClose(): void
-}
-
-/** A confirmation dialog. */
-export function Ask({ children, isReady = true, mustType, onYes, ...dialog }: AskProps) {
-  const [text, setText] = useState('')
-  const yes = (close: () => void) => {
-    close()
-    onYes()
-  }
-  return (
-    <Dialog {...dialog} isReady={isReady && (mustType === undefined || text === mustType)} onSubmit={yes}>
-      {children}
-      {mustType !== undefined && (
-        <label class="field">
-          <span>
-            Type <Name>{mustType}</Name> to confirm
-          </span>
-          <input {...textInput(text, setText)} />
-        </label>
-      )}
-    </Dialog>
-  )
-}
-
-interface DialogProps extends Pick<AskProps, 'title' | 'children' | 'action' | 'isDanger' | 'isReady' | 'onClose'> {
+  isReady: boolean
   class?: string
   /** In a second step: leads to the first, and Escape does so too. */
   onBack?: (() => void) | undefined
   onSubmit(close: () => void): void
+  onClose(): void
 }
 
 /** Escape and Cancel close it. */

@@ -8,9 +8,9 @@ import { ask, ifTag } from './api'
 import { FormButton } from './form-dialog'
 import { described } from './form-fields'
 import { useAccess } from './may'
-import { Ask, LoadState, Name, PageHead } from './parts'
+import { LoadState, Name, PageHead } from './parts'
 import { usePolled } from './polled'
-import { LossText, POLICY_FIELDS, SettingsPanel } from './settings'
+import { LossText, POLICY_FIELDS, policyLossText, SettingsPanel } from './settings'
 
 const EVERY_MS = 5000
 
@@ -97,7 +97,7 @@ function Effect({ prefix, settings }: { prefix: string; settings: object }) {
       <p>
         <Name>{prefix}</Name>: {described(POLICY_FIELDS, settings)}.
       </p>
-      <LossText isPolicy count={(signal) => ask(operations.policyLosses, parts, signal)} />
+      <LossText says={policyLossText} count={(signal) => ask(operations.policyLosses, parts, signal)} />
       <p class="muted">
         It applies to groups whose names begin with it and with no longer prefix, for the settings that they have not
         set themselves.
@@ -114,14 +114,22 @@ function Delete({ prefix }: { prefix: string }) {
   // Without a body: what its deletion would remove.
   const parts = { path: { prefix }, body: undefined as unknown as PolicySettings }
   return (
-    <Act label="Delete …" work={remove} onDone={() => goTo(['policies'])}>
-      {(asking) => (
-        <Ask title="Delete the policy?" action="Delete" isDanger {...asking}>
+    <Act
+      label="Delete …"
+      title="Delete the policy?"
+      action="Delete"
+      isDanger
+      look={(signal) => ask(operations.policyLosses, parts, signal)}
+      work={remove}
+      onDone={() => goTo(['policies'])}
+    >
+      {(losses) => (
+        <>
           <p>
             Groups that follow <Name>{prefix}</Name> then follow the next shorter prefix, or the defaults.
           </p>
-          <LossText isPolicy count={(signal) => ask(operations.policyLosses, parts, signal)} />
-        </Ask>
+          <p>{policyLossText(losses)}</p>
+        </>
       )}
     </Act>
   )

@@ -8,7 +8,7 @@ import { ask, ifTag } from './api'
 import { FormButton } from './form-dialog'
 import type { FormField } from './form-fields'
 import { useAccess } from './may'
-import { Ask, counted, Name } from './parts'
+import { counted, Name } from './parts'
 
 const RATE_HINT = 'as {"messages": 50, "perSeconds": 1}; empty: no limit'
 
@@ -113,15 +113,19 @@ export function DeleteQueue({ queue: { queue, counts } }: { queue: QueueStatus }
     return 'The queue is deleted.'
   }
   return (
-    <Act label="Delete …" work={drop} onDone={() => goTo(['queues'])}>
-      {(asking) => (
-        <Ask title="Delete the queue?" action="Delete" isDanger mustType={queue} {...asking}>
-          <p>
-            <Name>{queue}</Name> is deleted with {count === 0 ? 'no message in it' : `all ${counted(count, 'message')}`}
-            . Its schedules can't send any more.
-          </p>
-        </Ask>
-      )}
+    <Act
+      label="Delete …"
+      title="Delete the queue?"
+      action="Delete"
+      isDanger
+      mustType={queue}
+      work={drop}
+      onDone={() => goTo(['queues'])}
+    >
+      <p>
+        <Name>{queue}</Name> is deleted with {count === 0 ? 'no message in it' : `all ${counted(count, 'message')}`}.
+        Its schedules can't send any more.
+      </p>
     </Act>
   )
 }

@@ -5,7 +5,7 @@ import { Act } from './action'
 import { goTo, link } from './address'
 import { ask } from './api'
 import { ReadOnlyNote } from './may'
-import { Ask, Fact, LoadState, Name, NameLink, PageHead, TimeFacts } from './parts'
+import { Fact, LoadState, Name, NameLink, PageHead, TimeFacts } from './parts'
 import { usePolled } from './polled'
 import { ChangeSchedule } from './schedule-forms'
 import { timingOf } from './schedules-page'
@@ -79,15 +79,18 @@ function Buttons({ schedule, onDone }: { schedule: Schedule; onDone(): void }) {
     <div class="actions">
       <div class="buttons">
         <ChangeSchedule schedule={schedule} onDone={onDone} />
-        <Act label="End …" work={end} onDone={() => goTo(['schedules'])}>
-          {(asking) => (
-            <Ask title="End the schedule?" action="End" isDanger {...asking}>
-              <p>
-                <Name>{name}</Name> sends nothing more. Messages that it has sent stay. An app that creates the schedule
-                when it starts makes it again.
-              </p>
-            </Ask>
-          )}
+        <Act
+          label="End …"
+          title="End the schedule?"
+          action="End"
+          isDanger
+          work={end}
+          onDone={() => goTo(['schedules'])}
+        >
+          <p>
+            <Name>{name}</Name> sends nothing more. Messages that it has sent stay. An app that creates the schedule
+            when it starts makes it again.
+          </p>
         </Act>
       </div>
       <ReadOnlyNote />

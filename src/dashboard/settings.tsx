@@ -65,25 +65,23 @@ export function SettingsPanel({ of, before, after, children }: SettingsPanelProp
 interface LossTextProps {
   /** As the server counts. */
   count(signal: AbortSignal): Promise<Losses>
-  isPolicy?: boolean
+  says(losses: Losses): string
 }
 
 /** The items that a change would remove, for the question before it. */
-export function LossText({ count, isPolicy = false }: LossTextProps) {
+export function LossText({ count, says }: LossTextProps) {
   const counting = usePolled(count, '', null)
-  const { groups = 0 } = counting.data ?? {}
-  const followers = `${groups === 0 ? 'No group' : counted(groups, 'group')} ${groups > 1 ? 'follow' : 'follows'} it. `
-  return (
-    <Loaded of={counting}>
-      <p>
-        {isPolicy && followers}
-        {counting.data !== null && (groups > 0 || !isPolicy) && lossText(counting.data)}
-      </p>
-    </Loaded>
-  )
+  return <Loaded of={counting}>{counting.data !== null && <p>{says(counting.data)}</p>}</Loaded>
 }
 
-function lossText({ groups, losingGroups, items, isExact }: Losses): string {
+export function policyLossText(losses: Losses): string {
+  const { groups } = losses
+  return groups === 0
+    ? 'No group follows it.'
+    : `${counted(groups, 'group')} ${groups > 1 ? 'follow' : 'follows'} it. ${lossText(losses)}`
+}
+
+export function lossText({ groups, losingGroups, items, isExact }: Losses): string {
   if (items === 0) return 'No item is removed.'
   const where = losingGroups < groups || groups > 1 ? ` in ${losingGroups} of them` : ''
   return `${isExact ? '' : 'At most '}${counted(items, 'item')}${where} ${items === 1 ? 'is' : 'are'} removed for good.`
