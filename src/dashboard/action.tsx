@@ -11,7 +11,7 @@ import { say } from './toast'
 /** A text, or what makes one of what was seen; null until it is. */
 type Saying<T> = string | ((seen: T | null) => string)
 
-interface ActProps<T> {
+interface ActProps<T, Done> {
   /** The text of the button. */
   label: ComponentChildren
   /** The text that a screen reader says in its place. */
@@ -30,22 +30,23 @@ interface ActProps<T> {
   everyMs?: number
   /** False if there is nothing to do. */
   isReady?(seen: T): boolean
-  /** Resolves to the sentence for a toast; none if it is empty. */
-  work(seen: T): Promise<string>
+  work(seen: T): Promise<Done>
+  /** The sentence for a toast, or what makes it of the outcome; none if it is left out. */
+  said?: string | ((done: Done) => string)
   onDone?(): void
   /** The text of the question. */
   children?: ComponentChildren | ((seen: T) => ComponentChildren)
 }
 
-export function Act<T = null>(props: ActProps<T>) {
-  const { label, name, class: kind, scope, isDisabled = false, title, look, work, onDone } = props
+export function Act<T = null, Done = unknown>(props: ActProps<T, Done>) {
+  const { label, name, class: kind, scope, isDisabled = false, title, look, work, said, onDone } = props
   const [isAsking, setAsking] = useState(false)
   const [isRunning, setRunning] = useState(false)
   const run = async (seen: T) => {
     setRunning(true)
     try {
-      const sentence = await work(seen)
-      if (sentence !== '') say(sentence)
+      const done = await work(seen)
+      if (said !== undefined) say(typeof said === 'string' ? said : said(done))
       onDone?.()
     } catch (thrown) {
       say(sentenceOf(toError(thrown)), true)
@@ -64,12 +65,12 @@ export function Act<T = null>(props: ActProps<T>) {
   )
 }
 
-interface AskingProps<T> extends ActProps<T> {
+interface AskingProps<T> extends Omit<ActProps<T, never>, 'work' | 'said'> {
   onYes(seen: T): void
   onClose(): void
 }
 
-function Looking<T>(props: AskingProps<T> & Required<Pick<ActProps<T>, 'look'>>) {
+function Looking<T>(props: AskingProps<T> & { look(signal: AbortSignal): Promise<T> }) {
   return <Question {...props} looking={usePolled(props.look, '', props.everyMs ?? null)} />
 }
 

@@ -42,11 +42,9 @@ interface DeadButtonsProps {
 export function DeadButtons({ queue, chosen, what, ways = ['Retry', 'Delete'], ...props }: DeadButtonsProps) {
   const { isDisabled = false, onDone } = props
   const isWorking = useIsWorking(queue)
-  const start = async (way: Way, count: number) => {
+  const start = (way: Way, count: number) => {
     const { did, does } = WAYS[way]
-    await startWork(queue, did, count, (limit, signal) => does(queue, { ...chosen, limit }, signal))
-    // The page says how far it is.
-    return ''
+    return startWork(queue, did, count, (limit, signal) => does(queue, { ...chosen, limit }, signal))
   }
   return (
     <div class="buttons">

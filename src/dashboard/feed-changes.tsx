@@ -7,7 +7,7 @@ import { goTo, link } from './address'
 import { ask, PAGE_LENGTH } from './api'
 import { submitting, textInput } from './form'
 import { useMay } from './may'
-import { Badge, Cell, Fact, LoadState, Name, NameLink, PageHead, Table, TimeFacts } from './parts'
+import { Badge, Cell, Facts, LoadState, Name, NameLink, PageHead, Table } from './parts'
 import { usePolled } from './polled'
 import { pretty, Value } from './value'
 
@@ -122,11 +122,7 @@ export function EntryPage({ feed, entry: key }: { feed: string; entry: string })
 function Details({ entry: { value, version, syncId, updatedAt } }: { entry: Entry }) {
   return (
     <>
-      <dl class="facts panel">
-        <Fact term="Sync id">{syncId ?? 'waits for a publisher'}</Fact>
-        {version !== null && <Fact term="Version">{version}</Fact>}
-        <TimeFacts of={{ Updated: updatedAt }} />
-      </dl>
+      <Facts of={{ 'Sync id': syncId ?? 'waits for a publisher', Version: version, Updated: updatedAt }} />
       <section aria-labelledby="value">
         <h2 id="value">Value</h2>
         <pre class="panel">{pretty(value)}</pre>

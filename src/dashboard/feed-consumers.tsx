@@ -44,14 +44,10 @@ export function Consumers({ feed, onDone }: ConsumersProps) {
 function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Consumer; most: number }) {
   const { consumer: name, cursor, lag, movedAt } = consumer
   const path = { feed: feed.feed, consumer: name }
-  const moveTo = async (to: bigint) => {
-    const moved = await ask(operations.moveCursor, { path, body: { cursor: to, force: to < cursor } })
-    return `${name} continues after ${moved.cursor}.`
-  }
-  const drop = async () => {
-    await ask(operations.dropCursor, { path })
-    return `${name} is deleted.`
-  }
+  const moveTo = (to: bigint) => ({
+    work: () => ask(operations.moveCursor, { path, body: { cursor: to, force: to < cursor } }),
+    said: (moved: Pick<Consumer, 'cursor'>) => `${name} continues after ${moved.cursor}.`,
+  })
   const about = { class: 'plain', scope: 'feed', onDone } as const
   return (
     <tr>
@@ -72,7 +68,7 @@ function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Cons
           title="Skip to the newest?"
           action="Skip"
           isDanger={lag > 0}
-          work={() => moveTo(feed.lastSyncId)}
+          {...moveTo(feed.lastSyncId)}
         >
           <p>
             <Name>{name}</Name> skips {lag === 0 ? 'nothing' : `up to ${counted(lag, 'change')}`} that it has not read,
@@ -85,7 +81,7 @@ function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Cons
           name={`Set ${name} to the beginning`}
           title="Start over?"
           action="Start over"
-          work={() => moveTo(0n)}
+          {...moveTo(0n)}
         >
           <p>
             <Name>{name}</Name> reads all {counted(feed.entries, 'entry', 'entries')} again, from the beginning.
@@ -98,7 +94,8 @@ function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Cons
           title="Delete the consumer?"
           action="Delete"
           isDanger
-          work={drop}
+          work={() => ask(operations.dropCursor, { path })}
+          said={`${name} is deleted.`}
         >
           <p>
             The cursor of <Name>{name}</Name> is deleted. If it comes back, it starts at the beginning.

@@ -9,7 +9,7 @@ import { Consumers } from './feed-consumers'
 import { FormButton } from './form-dialog'
 import type { FormField } from './form-fields'
 import { ReadOnlyNote, useAccess } from './may'
-import { counted, Fact, LoadState, Name, Num, PageHead } from './parts'
+import { counted, Facts, LoadState, Name, Num, PageHead } from './parts'
 import { usePolled } from './polled'
 import { duration } from './time'
 
@@ -29,7 +29,7 @@ export function FeedPage({ feed: name, after }: { feed: string; after: string | 
       <LoadState data={feed} error={error} />
       {feed !== null && (
         <>
-          <Facts feed={feed} />
+          <Facts of={factsOf(feed)} />
           <Consumers feed={feed} onDone={refresh} />
           <FeedChanges feed={name} lastSyncId={feed.lastSyncId} after={after} />
         </>
@@ -38,26 +38,19 @@ export function FeedPage({ feed: name, after }: { feed: string; after: string | 
   )
 }
 
-function Facts({ feed: { lastSyncId, entries, unpublished, oldestUnpublishedSeconds } }: { feed: FeedStatus }) {
+function factsOf({ lastSyncId, entries, unpublished, oldestUnpublishedSeconds }: FeedStatus) {
   const oldest = oldestUnpublishedSeconds === null ? '' : `, the oldest for ${duration(oldestUnpublishedSeconds)}`
-  return (
-    <dl class="facts panel">
-      <Fact term="Last sync id">{lastSyncId}</Fact>
-      <Fact term="Entries">{entries}</Fact>
-      <Fact term="Waiting for a publisher">
-        <Num value={unpublished} />
-        {oldest}
-      </Fact>
-    </dl>
+  const waiting = (
+    <>
+      <Num value={unpublished} />
+      {oldest}
+    </>
   )
+  return { 'Last sync id': lastSyncId, Entries: entries, 'Waiting for a publisher': waiting }
 }
 
 function Buttons({ feed, onDone }: { feed: FeedStatus; onDone(): void }) {
   const { feed: name, entries, consumers } = feed
-  const drop = async () => {
-    await ask(operations.dropFeed, { path: { feed: name } })
-    return 'The feed is deleted.'
-  }
   return (
     <div class="actions">
       <div class="buttons">
@@ -68,7 +61,8 @@ function Buttons({ feed, onDone }: { feed: FeedStatus; onDone(): void }) {
           action="Delete"
           isDanger
           mustType={name}
-          work={drop}
+          work={() => ask(operations.dropFeed, { path: { feed: name } })}
+          said="The feed is deleted."
           onDone={() => goTo(['feeds'])}
         >
           <p>
@@ -106,11 +100,11 @@ function Republish({ feed, onDone }: { feed: string; onDone(): void }) {
       action="Publish again"
       fields={SELECTION}
       settings={null}
-      save={async (values) => {
+      save={(values) => {
         const body = Object.keys(values).length === 0 ? { prefix: '' } : values
-        const { republished } = await ask(operations.republishEntries, { path: { feed }, body })
-        return `${counted(republished, 'entry', 'entries')} will be published again.`
+        return ask(operations.republishEntries, { path: { feed }, body })
       }}
+      said={({ republished }) => `${counted(republished, 'entry', 'entries')} will be published again.`}
       onSaved={onDone}
     >
       <p class="muted">Every consumer reads these entries once more, unchanged.</p>
@@ -128,11 +122,11 @@ export function NewEntry() {
       action="Put"
       fields={[{ name: 'feed', label: 'Feed', isRequired: true, initial }, ...ENTRY]}
       settings={null}
-      save={async ({ feed, key, value }) => {
+      save={({ feed, key, value }, headers) => {
         const path = { feed: feed as string, key: key as string }
-        await ask(operations.putEntry, { path, body: { value }, headers: { 'If-None-Match': '*' } })
-        return 'The entry is there.'
+        return ask(operations.putEntry, { path, body: { value }, headers })
       }}
+      said="The entry is there."
       onSaved={({ feed }) => goTo(['feeds', feed as string])}
     />
   )

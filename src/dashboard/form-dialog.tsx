@@ -24,7 +24,7 @@ import { say } from './toast'
 
 const changed = (what: string) => new RecentnError('settings_changed', `${what} Nothing was saved.`, { status: 412 })
 
-interface FormDialogProps<T extends object> {
+interface FormDialogProps<T extends object, Saved> {
   title: string
   /** The text of the button that saves. */
   action: string
@@ -35,21 +35,23 @@ interface FormDialogProps<T extends object> {
   isWhole?: boolean
   /** Reads them again, after a refusal. */
   look?(): Promise<T>
-  /** Resolves to the sentence for a toast. Throws `settings_changed` if the settings no longer have the tag. */
-  save(values: FieldValues, tag: string): Promise<string>
+  /** Throws `settings_changed` if the settings no longer have the tag. */
+  save(values: FieldValues, headers: Record<string, string>): Promise<Saved>
+  /** The sentence for a toast, or what makes it of the outcome. */
+  said: string | ((saved: Saved) => string)
   /** A second step before the save: what it does, in words. */
   question?(values: FieldValues): ComponentChildren
   onSaved?(values: FieldValues): void
   children?: ComponentChildren
 }
 
-interface FormButtonProps<T extends object> extends FormDialogProps<T> {
+interface FormButtonProps<T extends object, Saved> extends FormDialogProps<T, Saved> {
   /** The text of the button that opens the dialog. */
   label: string
   scope?: Scope
 }
 
-export function FormButton<T extends object>({ label, scope, ...form }: FormButtonProps<T>) {
+export function FormButton<T extends object, Saved>({ label, scope, ...form }: FormButtonProps<T, Saved>) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
@@ -61,7 +63,7 @@ export function FormButton<T extends object>({ label, scope, ...form }: FormButt
   )
 }
 
-function FormDialog<T extends object>(props: FormDialogProps<T> & { onClose(): void }) {
+function FormDialog<T extends object, Saved>(props: FormDialogProps<T, Saved> & { onClose(): void }) {
   const { title, action, settings, question, onClose, children } = props
   const fields = props.fields.filter(({ isFixed }) => settings === null || !isFixed)
   const { base, typed, type, asked, back, error, isSaving, submit } = useForm({ ...props, fields })
@@ -94,8 +96,13 @@ function FormDialog<T extends object>(props: FormDialogProps<T> & { onClose(): v
   )
 }
 
-function useForm<T extends object>(props: FormDialogProps<T>) {
-  const { fields, settings, isWhole = false, look, save, question, onSaved } = props
+/** Headers by which a change is only made to the settings that were shown, and something new replaces nothing. */
+function conditionOf(base: object | null): Record<string, string> {
+  return base === null ? { 'If-None-Match': '*' } : { 'If-Match': `"${(base as { tag: string }).tag}"` }
+}
+
+function useForm<T extends object, Saved>(props: FormDialogProps<T, Saved>) {
+  const { fields, settings, isWhole = false, look, save, said, question, onSaved } = props
   const [base, setBase] = useState(settings)
   const [typed, setTyped] = useState(() => typedOf(fields, settings))
   const [asked, setAsked] = useState<FieldValues | null>(null)
@@ -120,12 +127,11 @@ function useForm<T extends object>(props: FormDialogProps<T>) {
     try {
       const values = valuesOf(fields, typed, isWhole ? null : was)
       if (question !== undefined && asked === null) return setAsked(values)
-      const tag = (base as { tag?: string } | null)?.tag ?? ''
-      const said = await save(values, tag).catch(async (thrown) => {
+      const saved = await save(values, conditionOf(base)).catch(async (thrown) => {
         if (was !== null && thrown instanceof RecentnError && thrown.code === 'settings_changed') await rebase(was)
         throw thrown
       })
-      say(said)
+      say(typeof said === 'string' ? said : said(saved))
       close()
       onSaved?.(values)
     } catch (thrown) {

@@ -7,10 +7,6 @@ import { ask } from './api'
 import { counted, Name } from './parts'
 
 export function ClearGroup({ group }: { group: string }) {
-  const clear = async () => {
-    const { deleted } = await ask(operations.clearGroup, { path: { group } })
-    return `${counted(deleted, 'item')} removed.`
-  }
   return (
     <Act
       label="Clear …"
@@ -19,7 +15,8 @@ export function ClearGroup({ group }: { group: string }) {
       action="Remove all items"
       isDanger
       mustType={group}
-      work={clear}
+      work={() => ask(operations.clearGroup, { path: { group } })}
+      said={({ deleted }) => `${counted(deleted, 'item')} removed.`}
     >
       <p>
         All items of <Name>{group}</Name> are removed for good. The group stays, and its ids go on.
@@ -29,10 +26,6 @@ export function ClearGroup({ group }: { group: string }) {
 }
 
 export function DeleteGroup({ group }: { group: string }) {
-  const drop = async () => {
-    await ask(operations.deleteGroup, { path: { group } })
-    return 'The group is deleted.'
-  }
   return (
     <Act
       label="Delete …"
@@ -40,7 +33,8 @@ export function DeleteGroup({ group }: { group: string }) {
       action="Delete"
       isDanger
       mustType={group}
-      work={drop}
+      work={() => ask(operations.deleteGroup, { path: { group } })}
+      said="The group is deleted."
       onDone={() => goTo(['groups'])}
     >
       <p>
@@ -52,13 +46,16 @@ export function DeleteGroup({ group }: { group: string }) {
 }
 
 export function RemoveItem({ item: { group, id, member } }: { item: Item }) {
-  const remove = async () => {
-    await ask(operations.removeItem, { path: { group, id } })
-    return `Item ${id} is removed.`
-  }
   const about = { label: 'Remove', name: `Remove item ${id}`, class: 'plain', scope: 'append' } as const
   return (
-    <Act {...about} title={`Remove item ${id}?`} action="Remove" isDanger work={remove}>
+    <Act
+      {...about}
+      title={`Remove item ${id}?`}
+      action="Remove"
+      isDanger
+      work={() => ask(operations.removeItem, { path: { group, id } })}
+      said={`Item ${id} is removed.`}
+    >
       <p>
         The item{' '}
         {member !== null && (
@@ -96,10 +93,6 @@ type Counted = Awaited<ReturnType<typeof countItems>>
 const amountOf = ({ items, isMore }: Counted) => `${isMore ? 'more than ' : ''}${counted(items, 'item')}`
 
 export function EraseMember({ member, onDone }: { member: string; onDone(): void }) {
-  const erase = async () => {
-    const { deleted } = await ask(operations.eraseMember, { path: { member }, query: {} })
-    return `${counted(deleted, 'item')} erased.`
-  }
   return (
     <Act
       label="Erase …"
@@ -108,7 +101,8 @@ export function EraseMember({ member, onDone }: { member: string; onDone(): void
       action={(has) => (has === null || has.items === 0 ? 'Erase' : `Erase ${amountOf(has)}`)}
       isDanger
       mustType={member}
-      work={erase}
+      work={() => ask(operations.eraseMember, { path: { member }, query: {} })}
+      said={({ deleted }) => `${counted(deleted, 'item')} erased.`}
       onDone={onDone}
     >
       {(has) => (

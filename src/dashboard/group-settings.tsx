@@ -5,14 +5,13 @@
 import * as operations from '../client/operations'
 import type { Group } from '../shared/group-types'
 import { goTo, link } from './address'
-import { ask, ifTag } from './api'
+import { ask } from './api'
 import { FormButton } from './form-dialog'
 import { described } from './form-fields'
 import { ClearGroup, DeleteGroup } from './group-actions'
 import { useAccess } from './may'
-import { Fact, Name, NameLink } from './parts'
-import { GROUP_FIELDS, LossText, lossText, SettingsPanel } from './settings'
-import { Time } from './time'
+import { Facts, Name, NameLink } from './parts'
+import { GROUP_FIELDS, LossText, lossText, settingFacts } from './settings'
 
 interface SettingsProps {
   group: Group
@@ -24,15 +23,7 @@ interface SettingsProps {
 export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) {
   const path = { group: group.group }
   return (
-    <SettingsPanel
-      of={group}
-      before={<Fact term="Appended in all">{totalAppended}</Fact>}
-      after={
-        <Fact term="Created">
-          <Time at={group.createdAt} both />
-        </Fact>
-      }
-    >
+    <Facts label="Settings" of={{ 'Appended in all': totalAppended, ...settingFacts(group), Created: group.createdAt }}>
       <FormButton
         label="Change settings"
         title="Settings of the group"
@@ -49,17 +40,15 @@ export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) 
             <LossText says={lossText} count={(signal) => ask(operations.groupLosses, { path, body: own }, signal)} />
           </>
         )}
-        save={async (body, tag) => {
-          await ask(operations.putGroup, { path, body, headers: ifTag(tag) })
-          return 'The settings are saved.'
-        }}
+        save={(body, headers) => ask(operations.putGroup, { path, body, headers })}
+        said="The settings are saved."
         onSaved={onSaved}
       >
         <WhichPolicy prefix={group.policy} />
       </FormButton>
       <ClearGroup group={group.group} />
       <DeleteGroup group={group.group} />
-    </SettingsPanel>
+    </Facts>
   )
 }
 
@@ -72,10 +61,10 @@ export function NewGroup() {
       action="Create"
       fields={[{ name: 'group', label: 'Name', isRequired: true, initial }, ...GROUP_FIELDS]}
       settings={null}
-      save={async ({ group, ...body }) => {
-        await ask(operations.putGroup, { path: { group: group as string }, body, headers: { 'If-None-Match': '*' } })
-        return 'The group is made.'
-      }}
+      save={({ group, ...body }, headers) =>
+        ask(operations.putGroup, { path: { group: group as string }, body, headers })
+      }
+      said="The group is made."
       onSaved={({ group }) => goTo(['groups', group as string])}
     />
   )

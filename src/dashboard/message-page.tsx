@@ -7,7 +7,7 @@ import { link } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
 import { ReadOnlyNote } from './may'
-import { Badge, Fact, LoadState, Name, NameLink, Num, PageHead, Table, TimeFacts } from './parts'
+import { Badge, Facts, LoadState, Name, NameLink, Num, PageHead, Table } from './parts'
 import { usePolled } from './polled'
 import { Time } from './time'
 import { BodyAndAttributes } from './value'
@@ -82,11 +82,12 @@ function State({ message: { state, deadLetterFrom }, isLetter }: ShownMessage) {
   )
 }
 
-function Details({ message, isDead, isLetter }: ShownMessage) {
+function Details(shown: ShownMessage) {
+  const { message, isDead } = shown
   const { lastError } = message
   return (
     <>
-      <Facts message={message} isLetter={isLetter} />
+      <Facts of={factsOf(shown)} />
       {(isDead || lastError !== null) && (
         <section aria-labelledby="error">
           <h2 id="error">{isDead ? 'Why it died' : 'Last error'}</h2>
@@ -121,45 +122,21 @@ function Failures({ of: { failures } }: { of: WholeMessage }) {
   )
 }
 
-function Facts({ message, isLetter }: { message: PeekedMessage; isLetter: boolean }) {
+function factsOf({ message, isLetter }: ShownMessage) {
   const { state, receiveCount, maxReceives, deadAt, deadReceiveCount } = message
   const hasVisible = state !== 'dead' && state !== 'archived' && message.visibleAt.getTime() !== deadAt?.getTime()
   const visible = message.visibleAt.getTime() > Date.now() ? 'Ready' : 'Ready since'
-  const times = {
+  const receives = maxReceives === null ? receiveCount : `${receiveCount} of at most ${maxReceives}`
+  return {
+    'Receives before it died': isLetter ? deadReceiveCount : null,
+    [isLetter ? 'Receives here' : 'Receives']: receives,
+    Priority: String(message.priority),
+    Key: message.key && <Name>{message.key}</Name>,
+    'Message group': message.messageGroup && <Name>{message.messageGroup}</Name>,
     ...{ Sent: message.sentAt, 'First received': message.firstReceivedAt, Died: deadAt },
     ...{ [visible]: hasVisible ? message.visibleAt : null },
     ...{ 'Last received': message.lastReceivedAt, Archived: message.archivedAt },
   }
-  return (
-    <dl class="facts panel">
-      {isLetter && deadReceiveCount !== null && (
-        <Fact term="Receives before it died">
-          <Num value={deadReceiveCount} />
-        </Fact>
-      )}
-      <Fact term={isLetter ? 'Receives here' : 'Receives'}>
-        <Num value={receiveCount} />
-        {maxReceives !== null && (
-          <>
-            {' of at most '}
-            <Num value={maxReceives} />
-          </>
-        )}
-      </Fact>
-      <Fact term="Priority">{String(message.priority)}</Fact>
-      {message.key !== null && (
-        <Fact term="Key">
-          <Name>{message.key}</Name>
-        </Fact>
-      )}
-      {message.messageGroup !== null && (
-        <Fact term="Message group">
-          <Name>{message.messageGroup}</Name>
-        </Fact>
-      )}
-      <TimeFacts of={times} />
-    </dl>
-  )
 }
 
 interface RemoveProps {
@@ -169,10 +146,6 @@ interface RemoveProps {
 
 /** Ends the message, or its death, and leads back to the list that the message was in. */
 function Remove({ queue, id, state, isDead }: RemoveProps & { state: string; isDead: boolean }) {
-  const remove = async () => {
-    await ask(operations.deleteMessage, { path: { queue, id } })
-    return 'The message is removed.'
-  }
   const back = () => {
     location.hash = link(['queues', queue], { state })
   }
@@ -187,7 +160,8 @@ function Remove({ queue, id, state, isDead }: RemoveProps & { state: string; isD
           isDanger
           look={(signal) => ask(operations.getMessage, { path: { queue, id } }, signal)}
           everyMs={EVERY_MS}
-          work={remove}
+          work={() => ask(operations.deleteMessage, { path: { queue, id } })}
+          said="The message is removed."
           onDone={back}
         >
           {(now) => (

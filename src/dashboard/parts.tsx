@@ -5,6 +5,7 @@ import type { RecentnError } from '../shared/recentn-error'
 import { link } from './address'
 import { isAccessError, sentenceOf } from './api'
 import { KeyForm, submitting } from './form'
+import { ReadOnlyNote } from './may'
 import type { Polled } from './polled'
 import { hasKeys } from './session'
 import { Time } from './time'
@@ -35,15 +36,31 @@ export function Fact({ term, children }: { term: string; children: ComponentChil
   )
 }
 
-/** Facts that are times. Those that have not come yet are left out. */
-export function TimeFacts({ of }: { of: Readonly<Record<string, Date | null>> }) {
-  return Object.entries(of).map(
-    ([term, at]) =>
-      at !== null && (
-        <Fact key={term} term={term}>
-          <Time at={at} both />
-        </Fact>
-      ),
+interface FactsProps {
+  /** For a screen reader, where no heading is near. */
+  label?: string
+  /** By their terms. Those that are null or undefined are left out; of a time the exact one is shown too. */
+  of: Readonly<Record<string, ComponentChildren | Date>>
+  /** Buttons at the end. */
+  children?: ComponentChildren
+}
+
+export function Facts({ label, of, children }: FactsProps) {
+  return (
+    <section class="panel" aria-label={label}>
+      <dl class="facts">
+        {Object.entries(of).map(
+          ([term, fact]) =>
+            fact != null && (
+              <Fact key={term} term={term}>
+                {fact instanceof Date ? <Time at={fact} both /> : fact}
+              </Fact>
+            ),
+        )}
+        {children !== undefined && <div class="buttons">{children}</div>}
+      </dl>
+      {children !== undefined && <ReadOnlyNote />}
+    </section>
   )
 }
 

@@ -4,13 +4,13 @@ import type { Policy, PolicySettings } from '../shared/group-types'
 import { RecentnError } from '../shared/recentn-error'
 import { Act } from './action'
 import { goTo, link } from './address'
-import { ask, ifTag } from './api'
+import { ask } from './api'
 import { FormButton } from './form-dialog'
 import { described } from './form-fields'
 import { useAccess } from './may'
-import { LoadState, Name, PageHead } from './parts'
+import { Facts, LoadState, Name, PageHead } from './parts'
 import { usePolled } from './polled'
-import { LossText, POLICY_FIELDS, policyLossText, SettingsPanel } from './settings'
+import { LossText, POLICY_FIELDS, policyLossText, settingFacts } from './settings'
 
 const EVERY_MS = 5000
 
@@ -27,17 +27,17 @@ export function PolicyPage({ prefix }: { prefix: string }) {
       </PageHead>
       <LoadState data={data} error={error} />
       {data !== null && (
-        <SettingsPanel of={data}>
+        <Facts label="Settings" of={settingFacts(data)}>
           <ChangePolicy policy={data} onSaved={refresh} />
           <Delete prefix={prefix} />
-        </SettingsPanel>
+        </Facts>
       )}
     </>
   )
 }
 
 function ChangePolicy({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
-  const { prefix } = policy
+  const { prefix, tag: _tag, ...settings } = policy
   const path = { prefix }
   return (
     <FormButton
@@ -46,13 +46,10 @@ function ChangePolicy({ policy, onSaved }: { policy: Policy; onSaved(): void }) 
       action="Save"
       fields={POLICY_FIELDS}
       settings={policy}
-      isWhole
       look={() => ask(operations.getPolicy, { path })}
-      question={(settings) => <Effect prefix={prefix} settings={settings} />}
-      save={async (settings, tag) => {
-        await ask(operations.putPolicy, { path, body: settings as unknown as PolicySettings, headers: ifTag(tag) })
-        return 'The policy is saved. Groups follow it within 5 seconds.'
-      }}
+      question={(changes) => <Effect prefix={prefix} settings={{ ...settings, ...changes }} />}
+      save={(settings, headers) => ask(operations.updatePolicy, { path, body: settings, headers })}
+      said="The policy is saved. Groups follow it within 5 seconds."
       onSaved={onSaved}
     />
   )
@@ -71,12 +68,11 @@ export function NewPolicy() {
       ]}
       settings={null}
       question={({ prefix, ...settings }) => <Effect prefix={prefix as string} settings={settings} />}
-      save={async ({ prefix, ...settings }) => {
-        const parts = { path: { prefix: prefix as string }, body: settings as unknown as PolicySettings }
-        const headers = { 'If-None-Match': '*' }
-        await ask(operations.putPolicy, { ...parts, headers }).catch((error) => refuseReplacing(error))
-        return 'The policy is saved.'
+      save={({ prefix, ...settings }, headers) => {
+        const parts = { path: { prefix: prefix as string }, body: settings as unknown as PolicySettings, headers }
+        return ask(operations.putPolicy, parts).catch(refuseReplacing)
       }}
+      said="The policy is saved."
       onSaved={({ prefix }) => goTo(['policies', prefix as string])}
     />
   )
@@ -107,10 +103,6 @@ function Effect({ prefix, settings }: { prefix: string; settings: object }) {
 }
 
 function Delete({ prefix }: { prefix: string }) {
-  const remove = async () => {
-    await ask(operations.deletePolicy, { path: { prefix } })
-    return 'The policy is deleted.'
-  }
   // Without a body: what its deletion would remove.
   const parts = { path: { prefix }, body: undefined as unknown as PolicySettings }
   return (
@@ -120,7 +112,8 @@ function Delete({ prefix }: { prefix: string }) {
       action="Delete"
       isDanger
       look={(signal) => ask(operations.policyLosses, parts, signal)}
-      work={remove}
+      work={() => ask(operations.deletePolicy, { path: { prefix } })}
+      said="The policy is deleted."
       onDone={() => goTo(['policies'])}
     >
       {(losses) => (

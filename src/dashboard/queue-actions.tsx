@@ -18,15 +18,16 @@ interface ActionsProps {
 export function QueueActions({ queue, from, onDone }: ActionsProps) {
   const { queue: name, paused, counts, isDeadLetterQueue } = queue
   const path = { queue: name }
-  const pause = async () => {
-    await ask(paused ? operations.resumeQueue : operations.pauseQueue, { path, body: {} })
-    return paused ? 'Resumed.' : 'Paused: receives get nothing.'
+  const pause = {
+    label: paused ? 'Resume' : 'Pause',
+    work: () => ask(paused ? operations.resumeQueue : operations.pauseQueue, { path, body: {} }),
+    said: paused ? 'Resumed.' : 'Paused: receives get nothing.',
   }
   return (
     <div class="actions">
       <div class="buttons">
         {(counts.dead > 0 || (isDeadLetterQueue && counts.ready > 0)) && <Redrive queue={name} onDone={onDone} />}
-        <Act label={paused ? 'Resume' : 'Pause'} work={pause} onDone={onDone} />
+        <Act {...pause} onDone={onDone} />
         <Purge queue={queue} from={from} onDone={onDone} />
         <SendMessage queue={name} onDone={onDone} />
         <ChangeQueue queue={queue} onDone={onDone} />
@@ -52,7 +53,8 @@ function Redrive({ queue, onDone }: { queue: string; onDone(): void }) {
       look={(signal) => redrive(true, signal)}
       everyMs={EVERY_MS}
       isReady={(count) => count > 0}
-      work={async () => `${counted(await redrive(false), 'message')} went back.`}
+      work={() => redrive(false)}
+      said={(count) => `${counted(count, 'message')} went back.`}
       onDone={onDone}
     >
       {(count) => (
@@ -81,7 +83,8 @@ function Purge({ queue: { queue, isDeadLetterQueue }, from, onDone }: ActionsPro
       look={(signal) => purge(true, signal)}
       everyMs={EVERY_MS}
       isReady={(count) => count > 0}
-      work={async () => `${counted(await purge(false), 'message')} deleted.`}
+      work={() => purge(false)}
+      said={(count) => `${counted(count, 'message')} deleted.`}
       onDone={onDone}
     >
       {(count) => (

@@ -4,7 +4,7 @@ import type { Bodies } from '../client/schemas'
 import type { QueueStatus } from '../shared/queue-types'
 import { Act } from './action'
 import { goTo } from './address'
-import { ask, ifTag } from './api'
+import { ask } from './api'
 import { FormButton } from './form-dialog'
 import type { FormField } from './form-fields'
 import { useAccess } from './may'
@@ -45,11 +45,10 @@ export function NewQueue() {
       action="Create"
       fields={[name, ...SETTINGS]}
       settings={null}
-      save={async ({ queue, ...body }) => {
-        const parts = { path: { queue: queue as string }, body, headers: { 'If-None-Match': '*' } }
-        await ask(operations.putQueue, parts)
-        return 'The queue is there.'
-      }}
+      save={({ queue, ...body }, headers) =>
+        ask(operations.putQueue, { path: { queue: queue as string }, body, headers })
+      }
+      said="The queue is there."
       onSaved={({ queue }) => goTo(['queues', queue as string])}
     />
   )
@@ -65,10 +64,8 @@ export function ChangeQueue({ queue, onDone }: { queue: QueueStatus; onDone(): v
       fields={SETTINGS}
       settings={queue}
       look={() => ask(operations.getQueue, { path })}
-      save={async (body, tag) => {
-        await ask(operations.updateQueue, { path, body, headers: ifTag(tag) })
-        return 'The settings are saved.'
-      }}
+      save={(body, headers) => ask(operations.updateQueue, { path, body, headers })}
+      said="The settings are saved."
       onSaved={onDone}
     />
   )
@@ -96,11 +93,8 @@ export function SendMessage({ queue, onDone }: { queue: string; onDone(): void }
       action="Send"
       fields={MESSAGE}
       settings={null}
-      save={async (values) => {
-        const sent = await ask(operations.sendMessages, { path: { queue }, body: values as Bodies['Sending'] })
-        if (!('id' in sent)) return 'Sent.'
-        return sent.sent ? `Message ${sent.id} is sent.` : `Message ${sent.id} was there.`
-      }}
+      save={(body) => ask(operations.sendMessages, { path: { queue }, body: body as Bodies['Sending'] })}
+      said={(done) => ('id' in done ? `Message ${done.id} ${done.sent ? 'is sent' : 'was there'}.` : 'Sent.')}
       onSaved={onDone}
     />
   )
@@ -108,10 +102,6 @@ export function SendMessage({ queue, onDone }: { queue: string; onDone(): void }
 
 export function DeleteQueue({ queue: { queue, counts } }: { queue: QueueStatus }) {
   const count = Object.values(counts).reduce((sum, each) => sum + each, 0)
-  const drop = async () => {
-    await ask(operations.deleteQueue, { path: { queue } })
-    return 'The queue is deleted.'
-  }
   return (
     <Act
       label="Delete …"
@@ -119,7 +109,8 @@ export function DeleteQueue({ queue: { queue, counts } }: { queue: QueueStatus }
       action="Delete"
       isDanger
       mustType={queue}
-      work={drop}
+      work={() => ask(operations.deleteQueue, { path: { queue } })}
+      said="The queue is deleted."
       onDone={() => goTo(['queues'])}
     >
       <p>

@@ -3,7 +3,7 @@ import * as operations from '../client/operations'
 import type { Bodies } from '../client/schemas'
 import type { Schedule } from '../shared/schedule-types'
 import { goTo } from './address'
-import { ask, ifTag } from './api'
+import { ask } from './api'
 import { FormButton } from './form-dialog'
 import type { FormField } from './form-fields'
 import { useAccess } from './may'
@@ -34,11 +34,11 @@ export function NewSchedule() {
       action="Create"
       fields={fieldsFrom(access?.prefix ?? '')}
       settings={null}
-      save={async ({ schedule, ...body }) => {
-        const parts = { path: { schedule: schedule as string }, headers: { 'If-None-Match': '*' } }
-        await ask(operations.putSchedule, { ...parts, body: body as unknown as Bodies['NewSchedule'] })
-        return 'The schedule is made.'
+      save={({ schedule, ...body }, headers) => {
+        const path = { schedule: schedule as string }
+        return ask(operations.putSchedule, { path, body: body as unknown as Bodies['NewSchedule'], headers })
       }}
+      said="The schedule is made."
       onSaved={({ schedule }) => goTo(['schedules', schedule as string])}
     />
   )
@@ -54,10 +54,8 @@ export function ChangeSchedule({ schedule, onDone }: { schedule: Schedule; onDon
       fields={fieldsFrom('')}
       settings={schedule}
       look={() => ask(operations.getSchedule, { path })}
-      save={async (body, tag) => {
-        await ask(operations.updateSchedule, { path, body, headers: ifTag(tag) })
-        return 'The schedule is saved.'
-      }}
+      save={(body, headers) => ask(operations.updateSchedule, { path, body, headers })}
+      said="The schedule is saved."
       onSaved={onDone}
     />
   )

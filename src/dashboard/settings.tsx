@@ -1,10 +1,8 @@
 /** The settings of groups and policies: their columns and fields, and what a change of them would remove. */
-import type { ComponentChildren } from 'preact'
 import type { Group, Losses, Policy } from '../shared/group-types'
 import type { FormField } from './form-fields'
 import type { Column } from './list-page'
-import { ReadOnlyNote } from './may'
-import { Badge, counted, Fact, Loaded } from './parts'
+import { Badge, counted, Loaded } from './parts'
 import { usePolled } from './polled'
 import { exactDuration } from './time'
 
@@ -37,30 +35,12 @@ export const POLICY_FIELDS: readonly FormField[] = [
 
 export const GROUP_FIELDS = POLICY_FIELDS.map((field): FormField => ({ ...field, left: 'as the policy says' }))
 
-interface SettingsPanelProps {
-  of: WholeSettings
-  before?: ComponentChildren
-  after?: ComponentChildren
-  /** The buttons. */
-  children: ComponentChildren
-}
-
-export function SettingsPanel({ of, before, after, children }: SettingsPanelProps) {
-  return (
-    <section aria-label="Settings" class="panel">
-      <dl class="facts">
-        {before}
-        <Fact term="Capacity">{of.capacity}</Fact>
-        <Fact term="Mode">{of.mode}</Fact>
-        <Fact term="Expiry">{orNever(of.ttlSeconds)}</Fact>
-        <Fact term="Forgotten when empty">{orNever(of.forgetEmptySeconds)}</Fact>
-        {after}
-        <div class="buttons">{children}</div>
-      </dl>
-      <ReadOnlyNote />
-    </section>
-  )
-}
+export const settingFacts = ({ capacity, mode, ttlSeconds, forgetEmptySeconds }: WholeSettings) => ({
+  Capacity: capacity,
+  Mode: mode,
+  Expiry: orNever(ttlSeconds),
+  'Forgotten when empty': orNever(forgetEmptySeconds),
+})
 
 interface LossTextProps {
   /** As the server counts. */
