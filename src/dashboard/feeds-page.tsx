@@ -3,8 +3,9 @@ import * as operations from '../client/operations'
 import type { FeedStatus } from '../shared/feed-types'
 import { ask } from './api'
 import { NewEntry } from './feed-page'
-import { type Column, type Listed, ListPage } from './list-page'
+import { type Listed, ListPage } from './list-page'
 import { counted, NameLink } from './parts'
+import type { Column } from './table'
 import { duration } from './time'
 
 export function FeedsPage({ listed }: { listed: Listed }) {
@@ -27,6 +28,7 @@ export function FeedsPage({ listed }: { listed: Listed }) {
 const COLUMNS: readonly Column<FeedStatus>[] = [
   {
     title: 'Feed',
+    isName: true,
     cell: ({ feed, consumers }) => (
       <>
         <NameLink to={['feeds', feed]}>{feed}</NameLink>

@@ -5,8 +5,9 @@ import { link, replaceQuery } from './address'
 import { pageQuery } from './api'
 import { textInput } from './form'
 import { ReadOnlyNote, type Scope, useAccess } from './may'
-import { LoadState, Name, PageHead, Pager, shown } from './parts'
+import { LoadState, Name, PageHead, Pager } from './parts'
 import { usePolled } from './polled'
+import { type Column, Table } from './table'
 
 const EVERY_MS = 3000
 
@@ -18,18 +19,6 @@ export interface Listed {
   after: string | null
   state: string | null
   sort: string | null
-}
-
-/** One definition of a column: its heading, what it is sorted by, and its cells. The first one has the name of the row. */
-export interface Column<T> {
-  title: string
-  /** `number`; `wide` if it is hidden on a phone. */
-  kind?: string
-  /** The word by which the server sorts. */
-  sort?: string
-  isBad?: boolean
-  /** Null and zero recede. */
-  cell(row: T): ComponentChildren
 }
 
 interface ListPageProps<Part extends string, Key extends string, Data extends Rows<Part, Key>> {
@@ -86,26 +75,12 @@ export function ListPage<Part extends string, Key extends string, Data extends R
       {data !== null && props.above?.(data)}
       {data !== null && rows.length === 0 && <p class="empty panel">{isWhole ? empty : unmatched}</p>}
       {rows.length > 0 && (
-        <div class="panel">
-          <table>
-            <thead>
-              <tr>
-                {columns.map((column) => (
-                  <Heading key={column.title} column={column} part={part} listed={listed} />
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row[name]}>
-                  {columns.map((column, i) =>
-                    i === 0 ? <th scope="row">{column.cell(row)}</th> : cellOf(column, row),
-                  )}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          columns={columns}
+          rows={rows}
+          keyOf={(row) => row[name]}
+          sorting={{ by: listed.sort, link: (sort) => link([part], { ...listed, after: null, sort }) }}
+        />
       )}
       {data !== null && <Pager parts={[part]} query={{ ...listed }} next={data.nextAfter} />}
     </>
@@ -140,29 +115,6 @@ function Search({ parts, query, label }: SearchProps) {
       </label>
     </search>
   )
-}
-
-function Heading<T>({ column, part, listed }: { column: Column<T>; part: string; listed: Listed }) {
-  const { title, kind, sort } = column
-  if (sort === undefined) {
-    return (
-      <th scope="col" class={kind}>
-        {title}
-      </th>
-    )
-  }
-  const isSorted = listed.sort === sort
-  return (
-    <th scope="col" class={kind} aria-sort={isSorted ? 'descending' : undefined}>
-      <a href={link([part], { ...listed, after: null, sort: isSorted ? null : sort })}>{title}</a>
-    </th>
-  )
-}
-
-function cellOf<T>({ kind = '', isBad, cell }: Column<T>, row: T) {
-  const value = cell(row)
-  const isNothing = value === null || value === 0 || value === 0n
-  return <td class={`${kind} ${isNothing ? 'zero' : isBad ? 'bad' : ''}`}>{value === null ? '–' : shown(value)}</td>
 }
 
 /** Says that the list is not the whole list. */

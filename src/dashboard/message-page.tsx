@@ -7,8 +7,9 @@ import { link } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
 import { ReadOnlyNote } from './may'
-import { Badge, Facts, LoadState, Name, NameLink, Num, PageHead, Table } from './parts'
+import { Badge, Facts, LoadState, Name, NameLink, PageHead } from './parts'
 import { usePolled } from './polled'
+import { type Column, Table } from './table'
 import { Time } from './time'
 import { BodyAndAttributes } from './value'
 
@@ -105,22 +106,20 @@ function Failures({ of: { failures } }: { of: WholeMessage }) {
   return (
     <section aria-labelledby="failures">
       <h2 id="failures">Failed attempts</h2>
-      <Table columns={{ Receive: 'number', Error: '', Failed: 'number' }}>
-        {failures.map(({ receiveCount, failedAt, error }) => (
-          <tr key={`${receiveCount} ${failedAt.getTime()}`}>
-            <td class="number">
-              <Num value={receiveCount} />
-            </td>
-            <td class="error">{error}</td>
-            <td class="number muted">
-              <Time at={failedAt} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        columns={FAILURE_COLUMNS}
+        rows={failures}
+        keyOf={(one) => `${one.receiveCount} ${one.failedAt.getTime()}`}
+      />
     </section>
   )
 }
+
+const FAILURE_COLUMNS: readonly Column<WholeMessage['failures'][number]>[] = [
+  { title: 'Receive', kind: 'number', cell: ({ receiveCount }) => receiveCount },
+  { title: 'Error', kind: 'error', cell: ({ error }) => error },
+  { title: 'Failed', kind: 'number muted', cell: ({ failedAt }) => <Time at={failedAt} /> },
+]
 
 function factsOf({ message, isLetter }: ShownMessage) {
   const { state, receiveCount, maxReceives, deadAt, deadReceiveCount } = message

@@ -92,39 +92,6 @@ export function PageHead({ over, title, children }: PageHeadProps) {
   )
 }
 
-interface TableProps {
-  class?: string
-  /** The kind of each column, by its heading. Columns of the kind `wide` are hidden on a phone. */
-  columns: Readonly<Record<string, string>>
-  /** The end of the headings, for a column that has none. */
-  beside?: ComponentChildren
-  children: ComponentChildren
-}
-
-export function Table({ class: name, columns, beside, children }: TableProps) {
-  return (
-    <div class="panel">
-      <table class={name}>
-        <thead>
-          <tr>
-            {Object.entries(columns).map(([heading, kind]) => (
-              <th key={heading} scope="col" class={kind || undefined}>
-                {heading}
-              </th>
-            ))}
-            {beside}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
-  )
-}
-
-export function Cell({ kind, children }: { kind: string; children: ComponentChildren }) {
-  return <td class={kind}>{shown(children)}</td>
-}
-
 /** The error in words, with the form for a key if a key would help. */
 export function Problem({ error }: { error: RecentnError }) {
   const isAccess = isAccessError(error)

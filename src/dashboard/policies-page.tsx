@@ -2,10 +2,11 @@
 import * as operations from '../client/operations'
 import type { Policy } from '../shared/group-types'
 import { ask } from './api'
-import { type Column, type Listed, ListPage } from './list-page'
+import { type Listed, ListPage } from './list-page'
 import { NameLink } from './parts'
 import { NewPolicy } from './policy-page'
 import { SETTING_COLUMNS } from './settings'
+import type { Column } from './table'
 
 export function PoliciesPage({ listed }: { listed: Listed }) {
   return (
@@ -25,6 +26,6 @@ export function PoliciesPage({ listed }: { listed: Listed }) {
 }
 
 const COLUMNS: readonly Column<Policy>[] = [
-  { title: 'Prefix', cell: ({ prefix }) => <NameLink to={['policies', prefix]}>{prefix}</NameLink> },
+  { title: 'Prefix', isName: true, cell: ({ prefix }) => <NameLink to={['policies', prefix]}>{prefix}</NameLink> },
   ...SETTING_COLUMNS,
 ]

@@ -1,9 +1,9 @@
 /** The settings of groups and policies: their columns and fields, and what a change of them would remove. */
 import type { Group, Losses, Policy } from '../shared/group-types'
 import type { FormField } from './form-fields'
-import type { Column } from './list-page'
 import { Badge, counted, Loaded } from './parts'
 import { usePolled } from './polled'
+import type { Column } from './table'
 import { exactDuration } from './time'
 
 export type WholeSettings = Omit<Policy, 'prefix' | 'tag'>
