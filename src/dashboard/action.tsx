@@ -1,74 +1,112 @@
-/** An action that a button starts, and its outcome. */
+/** A button that asks, works, and says what came of it. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Answers } from '../client/schemas'
-import type { RecentnError } from '../shared/recentn-error'
 import { sentenceOf, toError } from './api'
-import { AdminButton } from './may'
-import { Problem } from './parts'
+import { textInput } from './form'
+import { AdminButton, type Scope } from './may'
+import { Dialog, Loaded, Name } from './parts'
+import { type Polled, usePolled } from './polled'
 import { say } from './toast'
 
-export interface Action {
-  isRunning: boolean
-  error: RecentnError | null
-  /** Resolves to whether the work succeeded. */
-  run(work: () => Promise<string>): Promise<boolean>
-}
+/** A text, or what makes one of what was seen; null until it is. */
+type Saying<T> = string | ((seen: T | null) => string)
 
-/** The sentence that the work resolves to is shown as a toast. */
-export function useAction(): Action {
-  const [state, setState] = useState<Omit<Action, 'run'>>({ isRunning: false, error: null })
-  const run = async (work: () => Promise<string>) => {
-    setState({ isRunning: true, error: null })
-    try {
-      say(await work())
-      setState({ isRunning: false, error: null })
-      return true
-    } catch (thrown) {
-      setState({ isRunning: false, error: toError(thrown) })
-      return false
-    }
-  }
-  return { ...state, run }
-}
-
-export function ActionResult({ action: { error } }: { action: Action }) {
-  return error === null ? null : <Problem error={error} />
-}
-
-interface ActProps {
+interface ActProps<T, Done> {
   /** The text of the button. */
-  label: string
+  label: ComponentChildren
   /** The text that a screen reader says in its place. */
   name?: string
   class?: string
-  scope?: Answers['Access']['scopes'][number]
-  work(): Promise<string>
+  scope?: Scope
+  isDisabled?: boolean
+  /** Of the question; without one the work begins at once. */
+  title?: Saying<T>
+  /** The text of the button that confirms. */
+  action?: Saying<T>
+  isDanger?: boolean
+  mustType?: string
+  /** Sees first how much the work concerns, and again after each `everyMs`. */
+  look?(signal: AbortSignal): Promise<T>
+  everyMs?: number
+  /** False if there is nothing to do. */
+  isReady?(seen: T): boolean
+  work(seen: T): Promise<Done>
+  /** The sentence for a toast, or what makes it of the outcome; none if it is left out. */
+  said?: string | ((done: Done) => string)
   onDone?(): void
-  /** The dialog that asks first. */
-  children(ask: { onYes(): void; onClose(): void }): ComponentChildren
+  /** The text of the question. */
+  children?: ComponentChildren | ((seen: T) => ComponentChildren)
 }
 
-/** A button that asks, works, and says what came of it. */
-export function Act({ label, name, class: kind, scope, work, onDone, children }: ActProps) {
+export function Act<T = null, Done = unknown>(props: ActProps<T, Done>) {
+  const { label, name, class: kind, scope, isDisabled = false, title, look, work, said, onDone } = props
   const [isAsking, setAsking] = useState(false)
   const [isRunning, setRunning] = useState(false)
-  const run = async () => {
+  const run = async (seen: T) => {
     setRunning(true)
     try {
-      say(await work())
+      const done = await work(seen)
+      if (said !== undefined) say(typeof said === 'string' ? said : said(done))
       onDone?.()
     } catch (thrown) {
       say(sentenceOf(toError(thrown)), true)
     }
     setRunning(false)
   }
+  const press = () => (title === undefined ? run(null as T) : setAsking(true))
+  const asking = { ...props, onYes: run, onClose: () => setAsking(false) }
   return (
     <>
-      <AdminButton scope={scope} class={kind} name={name} isDisabled={isRunning} onClick={() => setAsking(true)}>
+      <AdminButton scope={scope} class={kind} name={name} isDisabled={isDisabled || isRunning} onClick={press}>
         {label}
       </AdminButton>
-      {isAsking && children({ onYes: run, onClose: () => setAsking(false) })}
+      {isAsking && (look === undefined ? <Question {...asking} looking={null} /> : <Looking {...asking} look={look} />)}
     </>
   )
+}
+
+interface AskingProps<T> extends Omit<ActProps<T, never>, 'work' | 'said'> {
+  onYes(seen: T): void
+  onClose(): void
+}
+
+function Looking<T>(props: AskingProps<T> & { look(signal: AbortSignal): Promise<T> }) {
+  return <Question {...props} looking={usePolled(props.look, '', props.everyMs ?? null)} />
+}
+
+function Question<T>({ looking, mustType, isReady, children, onYes, ...props }: QuestionProps<T>) {
+  const { title = '', action = '', isDanger, onClose } = props
+  const [text, setText] = useState('')
+  const seen = looking?.data ?? null
+  const textOf = (saying: Saying<T>) => (typeof saying === 'string' ? saying : saying(seen))
+  const isSeen = looking === null || (seen !== null && (isReady?.(seen) ?? true))
+  const yes = (close: () => void) => {
+    close()
+    onYes(seen as T)
+  }
+  const said = typeof children === 'function' ? seen !== null && children(seen) : children
+  return (
+    <Dialog
+      title={textOf(title)}
+      action={textOf(action)}
+      isDanger={isDanger}
+      isReady={isSeen && (mustType === undefined || text === mustType)}
+      onSubmit={yes}
+      onClose={onClose}
+    >
+      {looking === null ? said : <Loaded of={looking}>{said}</Loaded>}
+      {mustType !== undefined && (
+        <label class="field">
+          <span>
+            Type <Name>{mustType}</Name> to confirm
+          </span>
+          <input {...textInput(text, setText)} />
+        </label>
+      )}
+    </Dialog>
+  )
+}
+
+interface QuestionProps<T> extends AskingProps<T> {
+  looking: Polled<T> | null
 }

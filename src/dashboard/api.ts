@@ -53,9 +53,6 @@ export function ask<Answer, Parts>(
   return transport.value(operation, parts, { signal })
 }
 
-/** Headers by which a change is only made to the settings that have this tag. */
-export const ifTag = (tag: string) => ({ 'If-Match': `"${tag}"` })
-
 /** Rows of one page of a list. */
 export const PAGE_LENGTH = 50
 

@@ -1,12 +1,10 @@
 /** Retrying and deleting dead messages, all or those that are chosen: the count before, then the work in steps. */
-import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { DeadFilter } from '../shared/queue-types'
+import { Act } from './action'
 import { ask } from './api'
 import { startWork, useIsWorking } from './long-work'
-import { AdminButton } from './may'
-import { Ask, counted, Loaded, Name } from './parts'
-import { usePolled } from './polled'
+import { counted, Name } from './parts'
 
 export interface DeadChosen extends DeadFilter {
   ids?: readonly bigint[]
@@ -41,71 +39,40 @@ interface DeadButtonsProps {
   onDone(): void
 }
 
-export function DeadButtons({
-  queue,
-  chosen,
-  what,
-  ways = ['Retry', 'Delete'],
-  isDisabled = false,
-  onDone,
-}: DeadButtonsProps) {
-  const [asking, setAsking] = useState<Way | null>(null)
+export function DeadButtons({ queue, chosen, what, ways = ['Retry', 'Delete'], ...props }: DeadButtonsProps) {
+  const { isDisabled = false, onDone } = props
   const isWorking = useIsWorking(queue)
-  const start = async (way: Way, count: number) => {
+  const start = (way: Way, count: number) => {
     const { did, does } = WAYS[way]
-    await startWork(queue, did, count, (limit, signal) => does(queue, { ...chosen, limit }, signal))
-    onDone()
+    return startWork(queue, did, count, (limit, signal) => does(queue, { ...chosen, limit }, signal))
   }
   return (
     <div class="buttons">
       {ways.map((way) => (
-        <AdminButton key={way} isDisabled={isDisabled || isWorking} onClick={() => setAsking(way)}>
-          {way} {what}
-          {' …'}
-        </AdminButton>
+        <Act
+          key={way}
+          label={`${way} ${what} …`}
+          isDisabled={isDisabled || isWorking}
+          look={(signal) => WAYS[way].does(queue, { ...chosen, dryRun: true }, signal)}
+          title={(count) => (count === null ? `${way}?` : `${way} ${counted(count, 'dead message')}?`)}
+          action={(count) => (count ? `${way} ${counted(count, 'message')}` : way)}
+          isDanger={way === 'Delete'}
+          isReady={(count) => count > 0}
+          work={(count) => start(way, count)}
+          onDone={onDone}
+        >
+          {(count) => (
+            <>
+              {chosen.error !== undefined && chosen.error !== '' && <p class="error">{chosen.error}</p>}
+              <p>
+                {count === 0 ? 'No such message is in ' : `${counted(count, 'message')} in `}
+                <Name>{queue}</Name>
+                {count === 0 ? '.' : ` ${count === 1 ? 'is' : 'are'} ${WAYS[way].says}`}
+              </p>
+            </>
+          )}
+        </Act>
       ))}
-      {asking !== null && (
-        <Question
-          way={asking}
-          queue={queue}
-          chosen={chosen}
-          onYes={(count) => start(asking, count)}
-          onClose={() => setAsking(null)}
-        />
-      )}
     </div>
-  )
-}
-
-interface DeadQuestionProps {
-  way: Way
-  queue: string
-  chosen: DeadChosen
-  onYes(count: number): void
-  onClose(): void
-}
-
-function Question({ way, queue, chosen, onYes, onClose }: DeadQuestionProps) {
-  const { says, does } = WAYS[way]
-  const counting = usePolled((signal) => does(queue, { ...chosen, dryRun: true }, signal), way, null)
-  const count = counting.data ?? 0
-  return (
-    <Ask
-      title={counting.data === null ? `${way}?` : `${way} ${counted(count, 'dead message')}?`}
-      action={count === 0 ? way : `${way} ${counted(count, 'message')}`}
-      isDanger={way === 'Delete'}
-      isReady={count > 0}
-      onYes={() => onYes(count)}
-      onClose={onClose}
-    >
-      {chosen.error !== undefined && chosen.error !== '' && <p class="error">{chosen.error}</p>}
-      <Loaded of={counting}>
-        <p>
-          {count === 0 ? 'No such message is in ' : `${counted(count, 'message')} in `}
-          <Name>{queue}</Name>
-          {count === 0 ? '.' : ` ${count === 1 ? 'is' : 'are'} ${says}`}
-        </p>
-      </Loaded>
-    </Ask>
   )
 }

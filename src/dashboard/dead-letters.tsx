@@ -6,8 +6,9 @@ import { ask } from './api'
 import { DeadButtons } from './dead-actions'
 import { WorkProgress } from './long-work'
 import { ReadOnlyNote } from './may'
-import { LoadState, Name, Num, Table } from './parts'
+import { LoadState, Name } from './parts'
 import { usePolled } from './polled'
+import { type Column, Table } from './table'
 import { Time } from './time'
 
 const EVERY_MS = 5000
@@ -40,8 +41,6 @@ interface DeadInProps {
   state: string
   onDone(): void
 }
-
-const COLUMNS = { Error: '', Number: 'number', First: 'number wide', Last: 'number wide' }
 
 function DeadIn({ holder, from, state, onDone }: DeadInProps) {
   const parts = { path: { queue: holder }, query: { from } }
@@ -78,44 +77,31 @@ function DeadIn({ holder, from, state, onDone }: DeadInProps) {
   )
 }
 
-function Errors({
-  errors: { errors, more, counted },
-  holder,
-  from,
-  state,
-  onDone,
-}: DeadInProps & { errors: DeadErrors }) {
+function Errors({ errors: { errors, more, counted }, ...props }: DeadInProps & { errors: DeadErrors }) {
   return (
     <>
-      <Table columns={COLUMNS} beside={<th scope="col" aria-label="Actions" />}>
-        {errors.map(({ error, count, firstDeadAt, lastDeadAt }) => (
-          <tr key={error}>
-            <th scope="row" class="what">
-              <a href={link(['queues', holder], { state, error, from: from ?? null })}>
-                <code class="line">{error === '' ? 'no error' : error}</code>
-              </a>
-            </th>
-            <td class="number bad">
-              <Num value={count} />
-            </td>
-            <td class="number wide muted">
-              <Time at={firstDeadAt} />
-            </td>
-            <td class="number wide muted">
-              <Time at={lastDeadAt} />
-            </td>
-            <td class="number">
-              <DeadButtons
-                queue={holder}
-                chosen={{ error, ...(from !== undefined && { from }) }}
-                what=""
-                onDone={onDone}
-              />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table columns={columnsOf(props)} rows={errors} keyOf={({ error }) => error} />
       {more && <p class="muted small note">Of the last {counted} that were looked at. There are older ones.</p>}
     </>
   )
 }
+
+const columnsOf = ({ holder, from, state, onDone }: DeadInProps): readonly Column<DeadErrors['errors'][number]>[] => [
+  {
+    ...{ title: 'Error', isName: true, kind: 'what' },
+    cell: ({ error }) => (
+      <a href={link(['queues', holder], { state, error, from: from ?? null })}>
+        <code class="line">{error === '' ? 'no error' : error}</code>
+      </a>
+    ),
+  },
+  { title: 'Number', kind: 'number', isBad: () => true, cell: ({ count }) => count },
+  { title: 'First', kind: 'number wide muted', cell: ({ firstDeadAt }) => <Time at={firstDeadAt} /> },
+  { title: 'Last', kind: 'number wide muted', cell: ({ lastDeadAt }) => <Time at={lastDeadAt} /> },
+  {
+    ...{ title: 'Actions', isSilent: true, kind: 'number' },
+    cell: ({ error }) => (
+      <DeadButtons queue={holder} chosen={from === undefined ? { error } : { error, from }} what="" onDone={onDone} />
+    ),
+  },
+]

@@ -5,9 +5,10 @@ import type { PeekedMessage } from '../shared/queue-types'
 import { link } from './address'
 import { ask, pageQuery } from './api'
 import { DeadButtons } from './dead-actions'
-import { LoadState, Name, Num, Pager, Table } from './parts'
+import { LoadState, Name, Pager } from './parts'
 import { usePolled } from './polled'
-import { MessageCells } from './queue-messages'
+import { messageColumns } from './queue-messages'
+import { type Column, Table } from './table'
 import { Time } from './time'
 
 const EVERY_MS = 3000
@@ -69,7 +70,11 @@ export function DeadMessages({ queue, state, after, error: kind, from, counts, o
               onDone={done}
             />
           </div>
-          <Rows queue={queue} messages={data.messages} ticked={ticked} onTick={(id, isOn) => tick([id], isOn)} />
+          <Table
+            columns={[...messageColumns(queue), ...COLUMNS, ticksOf(ticked, (id, isOn) => tick([id], isOn))]}
+            rows={data.messages}
+            keyOf={({ id }) => String(id)}
+          />
         </>
       )}
       <Pager parts={['queues', queue]} query={{ state, error: kind, from, after }} next={data.nextAfter} />
@@ -100,37 +105,22 @@ function Filter({ queue, state, error, from }: Pick<DeadMessagesProps, 'queue' |
   )
 }
 
-const COLUMNS = { Id: 'number id', Body: '', Attempts: 'number wide', Died: 'number' }
+const COLUMNS: readonly Column<PeekedMessage>[] = [
+  {
+    ...{ title: 'Attempts', kind: 'number wide' },
+    cell: ({ deadReceiveCount, receiveCount }) => deadReceiveCount ?? receiveCount,
+  },
+  { title: 'Died', kind: 'number muted', cell: ({ deadAt, sentAt }) => <Time at={deadAt ?? sentAt} /> },
+]
 
-interface RowsProps {
-  queue: string
-  messages: readonly PeekedMessage[]
-  ticked: ReadonlySet<bigint>
-  onTick(id: bigint, isOn: boolean): void
-}
-
-function Rows({ queue, messages, ticked, onTick }: RowsProps) {
-  return (
-    <Table columns={COLUMNS} beside={<th scope="col" aria-label="Ticked" />}>
-      {messages.map((message) => (
-        <tr key={String(message.id)}>
-          <MessageCells queue={queue} message={message} />
-          <td class="number wide">
-            <Num value={message.deadReceiveCount ?? message.receiveCount} />
-          </td>
-          <td class="number muted">
-            <Time at={message.deadAt ?? message.sentAt} />
-          </td>
-          <td>
-            <input
-              type="checkbox"
-              aria-label={`Tick message ${message.id}`}
-              checked={ticked.has(message.id)}
-              onInput={({ currentTarget }) => onTick(message.id, currentTarget.checked)}
-            />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  )
-}
+const ticksOf = (ticked: ReadonlySet<bigint>, tick: (id: bigint, isOn: boolean) => void): Column<PeekedMessage> => ({
+  ...{ title: 'Ticked', isSilent: true },
+  cell: ({ id }) => (
+    <input
+      type="checkbox"
+      aria-label={`Tick message ${id}`}
+      checked={ticked.has(id)}
+      onInput={({ currentTarget }) => tick(id, currentTarget.checked)}
+    />
+  ),
+})

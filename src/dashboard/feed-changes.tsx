@@ -7,8 +7,9 @@ import { goTo, link } from './address'
 import { ask, PAGE_LENGTH } from './api'
 import { submitting, textInput } from './form'
 import { useMay } from './may'
-import { Badge, Cell, Fact, LoadState, Name, NameLink, PageHead, Table, TimeFacts } from './parts'
+import { Badge, Facts, LoadState, Name, NameLink, PageHead } from './parts'
 import { usePolled } from './polled'
+import { type Column, Table } from './table'
 import { pretty, Value } from './value'
 
 const EVERY_MS = 3000
@@ -55,20 +56,7 @@ function Listed({ feed, lastSyncId, after }: ChangesProps) {
       <FindEntry feed={feed} />
       <LoadState data={data} error={error} />
       {data !== null && rows.length === 0 && <p class="empty panel">There are no changes here.</p>}
-      {rows.length > 0 && (
-        <Table class="items" columns={{ 'Sync id': 'number wide', Key: '', Value: '', Version: 'number wide' }}>
-          {rows.map(({ syncId, key, value, version, deleted }) => (
-            <tr key={key}>
-              <Cell kind="number muted wide">{syncId}</Cell>
-              <td class="who">
-                <NameLink to={['feeds', feed, 'entries', key]}>{key}</NameLink>
-              </td>
-              <td class="what">{deleted ? <Badge>deleted</Badge> : <Value value={value} />}</td>
-              <Cell kind="number muted wide">{version ?? '–'}</Cell>
-            </tr>
-          ))}
-        </Table>
-      )}
+      {rows.length > 0 && <Table class="items" columns={columnsOf(feed)} rows={rows} keyOf={({ key }) => key} />}
       {data !== null && (
         <nav class="pager" aria-label="Pages">
           {after !== '0' && <a href={link(['feeds', feed], { after: '0' })}>From the beginning</a>}
@@ -83,6 +71,16 @@ function Listed({ feed, lastSyncId, after }: ChangesProps) {
     </>
   )
 }
+
+const columnsOf = (feed: string): readonly Column<Changes['changes'][number]>[] => [
+  { title: 'Sync id', kind: 'number muted wide', cell: ({ syncId }) => syncId },
+  { title: 'Key', kind: 'who', cell: ({ key }) => <NameLink to={['feeds', feed, 'entries', key]}>{key}</NameLink> },
+  {
+    ...{ title: 'Value', kind: 'what' },
+    cell: ({ deleted, value }) => (deleted ? <Badge>deleted</Badge> : <Value value={value} />),
+  },
+  { title: 'Version', kind: 'number muted wide', cell: ({ version }) => version },
+]
 
 const LABEL = 'An entry, by its whole key'
 
@@ -122,11 +120,7 @@ export function EntryPage({ feed, entry: key }: { feed: string; entry: string })
 function Details({ entry: { value, version, syncId, updatedAt } }: { entry: Entry }) {
   return (
     <>
-      <dl class="facts panel">
-        <Fact term="Sync id">{syncId ?? 'waits for a publisher'}</Fact>
-        {version !== null && <Fact term="Version">{version}</Fact>}
-        <TimeFacts of={{ Updated: updatedAt }} />
-      </dl>
+      <Facts of={{ 'Sync id': syncId ?? 'waits for a publisher', Version: version, Updated: updatedAt }} />
       <section aria-labelledby="value">
         <h2 id="value">Value</h2>
         <pre class="panel">{pretty(value)}</pre>

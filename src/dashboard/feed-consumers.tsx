@@ -4,10 +4,9 @@ import type { Consumer, FeedStatus } from '../shared/feed-types'
 import { Act } from './action'
 import { ask } from './api'
 import { ReadOnlyNote } from './may'
-import { Ask, Cell, counted, Name, Table } from './parts'
+import { counted, Name, Num } from './parts'
+import { type Column, Table } from './table'
 import { Time } from './time'
-
-const COLUMNS = { Consumer: '', Cursor: 'number', Lag: 'number', Moved: 'wide' }
 
 interface ConsumersProps {
   feed: FeedStatus
@@ -16,95 +15,85 @@ interface ConsumersProps {
 
 export function Consumers({ feed, onDone }: ConsumersProps) {
   const { consumers } = feed
-  const most = Math.max(1, ...consumers.map(({ lag }) => lag))
   return (
     <section aria-labelledby="consumers">
       <h2 id="consumers">Consumers</h2>
       {consumers.length === 0 && <p class="empty panel">No consumer has stored a cursor.</p>}
       {consumers.length > 0 && (
-        <Table
-          columns={COLUMNS}
-          beside={
-            <>
-              <td class="bar wide" />
-              <td />
-            </>
-          }
-        >
-          {consumers.map((consumer) => (
-            <Row key={consumer.consumer} consumer={consumer} most={most} feed={feed} onDone={onDone} />
-          ))}
-        </Table>
+        <Table columns={columnsOf(feed, onDone)} rows={consumers} keyOf={({ consumer }) => consumer} />
       )}
       {consumers.length > 0 && <ReadOnlyNote scope="feed" />}
     </section>
   )
 }
 
-function Row({ consumer, most, feed, onDone }: ConsumersProps & { consumer: Consumer; most: number }) {
-  const { consumer: name, cursor, lag, movedAt } = consumer
+function columnsOf(feed: FeedStatus, onDone: () => void): readonly Column<Consumer>[] {
+  const most = Math.max(1, ...feed.consumers.map(({ lag }) => lag))
+  return [
+    { title: 'Consumer', isName: true, cell: ({ consumer }) => <Name>{consumer}</Name> },
+    { title: 'Cursor', kind: 'number', cell: ({ cursor }) => <Num value={cursor} /> },
+    { title: 'Lag', kind: 'number', cell: ({ lag }) => lag },
+    { title: 'Moved', kind: 'wide', cell: ({ movedAt }) => movedAt && <Time at={movedAt} /> },
+    {
+      ...{ title: 'Share of the greatest lag', isSilent: true, kind: 'bar wide' },
+      cell: ({ lag }) => <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />,
+    },
+    {
+      ...{ title: 'Actions', isSilent: true, kind: 'act' },
+      cell: (consumer) => <Buttons consumer={consumer} feed={feed} onDone={onDone} />,
+    },
+  ]
+}
+
+function Buttons({ consumer: { consumer: name, cursor, lag }, feed, onDone }: ConsumersProps & { consumer: Consumer }) {
   const path = { feed: feed.feed, consumer: name }
-  const moveTo = async (to: bigint) => {
-    const moved = await ask(operations.moveCursor, { path, body: { cursor: to, force: to < cursor } })
-    return `${name} continues after ${moved.cursor}.`
-  }
-  const drop = async () => {
-    await ask(operations.dropCursor, { path })
-    return `${name} is deleted.`
-  }
+  const moveTo = (to: bigint) => ({
+    work: () => ask(operations.moveCursor, { path, body: { cursor: to, force: to < cursor } }),
+    said: (moved: Pick<Consumer, 'cursor'>) => `${name} continues after ${moved.cursor}.`,
+  })
+  const about = { class: 'plain', scope: 'feed', onDone } as const
   return (
-    <tr>
-      <th scope="row">
-        <Name>{name}</Name>
-      </th>
-      <Cell kind="number">{cursor}</Cell>
-      <Cell kind={`number ${lag === 0 ? 'muted' : ''}`}>{lag}</Cell>
-      <Cell kind="wide">{movedAt && <Time at={movedAt} />}</Cell>
-      <td class="bar wide">
-        <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />
-      </td>
-      <td class="act">
-        <Act
-          {...{ label: 'Skip …', name: `Set ${name} to the newest`, class: 'plain', scope: 'feed', onDone }}
-          work={() => moveTo(feed.lastSyncId)}
-        >
-          {(asking) => (
-            <Ask title="Skip to the newest?" action="Skip" isDanger={lag > 0} {...asking}>
-              <p>
-                <Name>{name}</Name> skips {lag === 0 ? 'nothing' : `up to ${counted(lag, 'change')}`} that it has not
-                read, and continues after {String(feed.lastSyncId)}.
-              </p>
-            </Ask>
-          )}
-        </Act>
-        <Act
-          {...{
-            label: 'Start over …',
-            name: `Set ${name} to the beginning`,
-            class: 'plain',
-            scope: 'feed',
-            onDone,
-          }}
-          work={() => moveTo(0n)}
-        >
-          {(asking) => (
-            <Ask title="Start over?" action="Start over" {...asking}>
-              <p>
-                <Name>{name}</Name> reads all {counted(feed.entries, 'entry', 'entries')} again, from the beginning.
-              </p>
-            </Ask>
-          )}
-        </Act>
-        <Act {...{ label: 'Delete …', name: `Delete ${name}`, class: 'plain', scope: 'feed', onDone }} work={drop}>
-          {(asking) => (
-            <Ask title="Delete the consumer?" action="Delete" isDanger {...asking}>
-              <p>
-                The cursor of <Name>{name}</Name> is deleted. If it comes back, it starts at the beginning.
-              </p>
-            </Ask>
-          )}
-        </Act>
-      </td>
-    </tr>
+    <>
+      <Act
+        {...about}
+        label="Skip …"
+        name={`Set ${name} to the newest`}
+        title="Skip to the newest?"
+        action="Skip"
+        isDanger={lag > 0}
+        {...moveTo(feed.lastSyncId)}
+      >
+        <p>
+          <Name>{name}</Name> skips {lag === 0 ? 'nothing' : `up to ${counted(lag, 'change')}`} that it has not read,
+          and continues after {String(feed.lastSyncId)}.
+        </p>
+      </Act>
+      <Act
+        {...about}
+        label="Start over …"
+        name={`Set ${name} to the beginning`}
+        title="Start over?"
+        action="Start over"
+        {...moveTo(0n)}
+      >
+        <p>
+          <Name>{name}</Name> reads all {counted(feed.entries, 'entry', 'entries')} again, from the beginning.
+        </p>
+      </Act>
+      <Act
+        {...about}
+        label="Delete …"
+        name={`Delete ${name}`}
+        title="Delete the consumer?"
+        action="Delete"
+        isDanger
+        work={() => ask(operations.dropCursor, { path })}
+        said={`${name} is deleted.`}
+      >
+        <p>
+          The cursor of <Name>{name}</Name> is deleted. If it comes back, it starts at the beginning.
+        </p>
+      </Act>
+    </>
   )
 }

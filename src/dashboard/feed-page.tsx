@@ -1,5 +1,4 @@
 /** One feed: its last sync id, the cursor and the lag of each consumer, and its changes. */
-import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { FeedStatus } from '../shared/feed-types'
 import { Act } from './action'
@@ -7,9 +6,10 @@ import { goTo, link } from './address'
 import { ask } from './api'
 import { FeedChanges } from './feed-changes'
 import { Consumers } from './feed-consumers'
-import { FormDialog, type FormField } from './form-dialog'
-import { AdminButton, ReadOnlyNote } from './may'
-import { Ask, counted, Fact, LoadState, Name, Num, PageHead } from './parts'
+import { FormButton } from './form-dialog'
+import type { FormField } from './form-fields'
+import { ReadOnlyNote, useAccess } from './may'
+import { counted, Facts, LoadState, Name, Num, PageHead } from './parts'
 import { usePolled } from './polled'
 import { duration } from './time'
 
@@ -29,7 +29,7 @@ export function FeedPage({ feed: name, after }: { feed: string; after: string | 
       <LoadState data={feed} error={error} />
       {feed !== null && (
         <>
-          <Facts feed={feed} />
+          <Facts of={factsOf(feed)} />
           <Consumers feed={feed} onDone={refresh} />
           <FeedChanges feed={name} lastSyncId={feed.lastSyncId} after={after} />
         </>
@@ -38,39 +38,37 @@ export function FeedPage({ feed: name, after }: { feed: string; after: string | 
   )
 }
 
-function Facts({ feed: { lastSyncId, entries, unpublished, oldestUnpublishedSeconds } }: { feed: FeedStatus }) {
+function factsOf({ lastSyncId, entries, unpublished, oldestUnpublishedSeconds }: FeedStatus) {
   const oldest = oldestUnpublishedSeconds === null ? '' : `, the oldest for ${duration(oldestUnpublishedSeconds)}`
-  return (
-    <dl class="facts panel">
-      <Fact term="Last sync id">{lastSyncId}</Fact>
-      <Fact term="Entries">{entries}</Fact>
-      <Fact term="Waiting for a publisher">
-        <Num value={unpublished} />
-        {oldest}
-      </Fact>
-    </dl>
+  const waiting = (
+    <>
+      <Num value={unpublished} />
+      {oldest}
+    </>
   )
+  return { 'Last sync id': lastSyncId, Entries: entries, 'Waiting for a publisher': waiting }
 }
 
 function Buttons({ feed, onDone }: { feed: FeedStatus; onDone(): void }) {
   const { feed: name, entries, consumers } = feed
-  const drop = async () => {
-    await ask(operations.dropFeed, { path: { feed: name } })
-    return 'The feed is deleted.'
-  }
   return (
     <div class="actions">
       <div class="buttons">
         <Republish feed={name} onDone={onDone} />
-        <Act label="Delete …" work={drop} onDone={() => goTo(['feeds'])}>
-          {(asking) => (
-            <Ask title="Delete the feed?" action="Delete" isDanger mustType={name} {...asking}>
-              <p>
-                <Name>{name}</Name> is deleted with {counted(entries, 'entry', 'entries')} and{' '}
-                {counted(consumers.length, 'consumer')}. Consumers that come back start over.
-              </p>
-            </Ask>
-          )}
+        <Act
+          label="Delete …"
+          title="Delete the feed?"
+          action="Delete"
+          isDanger
+          mustType={name}
+          work={() => ask(operations.dropFeed, { path: { feed: name } })}
+          said="The feed is deleted."
+          onDone={() => goTo(['feeds'])}
+        >
+          <p>
+            <Name>{name}</Name> is deleted with {counted(entries, 'entry', 'entries')} and{' '}
+            {counted(consumers.length, 'consumer')}. Consumers that come back start over.
+          </p>
         </Act>
       </div>
       <ReadOnlyNote />
@@ -88,30 +86,48 @@ const SELECTION: readonly FormField[] = [
   },
 ]
 
+const ENTRY: readonly FormField[] = [
+  { name: 'key', label: 'Key', isRequired: true },
+  { name: 'value', label: 'Value', hint: 'JSON', kind: 'json', isRequired: true, initial: '{}' },
+]
+
 function Republish({ feed, onDone }: { feed: string; onDone(): void }) {
-  const [isOpen, setOpen] = useState(false)
   return (
-    <>
-      <AdminButton scope="feed" onClick={() => setOpen(true)}>
-        Publish again …
-      </AdminButton>
-      {isOpen && (
-        <FormDialog
-          title="Publish entries again?"
-          action="Publish again"
-          fields={SELECTION}
-          settings={null}
-          save={async (values) => {
-            const body = Object.keys(values).length === 0 ? { prefix: '' } : values
-            const { republished } = await ask(operations.republishEntries, { path: { feed }, body })
-            return `${counted(republished, 'entry', 'entries')} will be published again.`
-          }}
-          onSaved={onDone}
-          onClose={() => setOpen(false)}
-        >
-          <p class="muted">Every consumer reads these entries once more, unchanged.</p>
-        </FormDialog>
-      )}
-    </>
+    <FormButton
+      label="Publish again …"
+      scope="feed"
+      title="Publish entries again?"
+      action="Publish again"
+      fields={SELECTION}
+      settings={null}
+      save={(values) => {
+        const body = Object.keys(values).length === 0 ? { prefix: '' } : values
+        return ask(operations.republishEntries, { path: { feed }, body })
+      }}
+      said={({ republished }) => `${counted(republished, 'entry', 'entries')} will be published again.`}
+      onSaved={onDone}
+    >
+      <p class="muted">Every consumer reads these entries once more, unchanged.</p>
+    </FormButton>
+  )
+}
+
+export function NewEntry() {
+  const initial = useAccess()?.prefix ?? ''
+  return (
+    <FormButton
+      label="New entry"
+      scope="feed"
+      title="New entry"
+      action="Put"
+      fields={[{ name: 'feed', label: 'Feed', isRequired: true, initial }, ...ENTRY]}
+      settings={null}
+      save={({ feed, key, value }, headers) => {
+        const path = { feed: feed as string, key: key as string }
+        return ask(operations.putEntry, { path, body: { value }, headers })
+      }}
+      said="The entry is there."
+      onSaved={({ feed }) => goTo(['feeds', feed as string])}
+    />
   )
 }

@@ -2,8 +2,10 @@
 import * as operations from '../client/operations'
 import type { FeedStatus } from '../shared/feed-types'
 import { ask } from './api'
-import { type Column, type Listed, ListPage } from './list-page'
+import { NewEntry } from './feed-page'
+import { type Listed, ListPage } from './list-page'
 import { counted, NameLink } from './parts'
+import type { Column } from './table'
 import { duration } from './time'
 
 export function FeedsPage({ listed }: { listed: Listed }) {
@@ -13,6 +15,8 @@ export function FeedsPage({ listed }: { listed: Listed }) {
       title="Feeds"
       part="feeds"
       name="feed"
+      make={<NewEntry />}
+      scope="feed"
       load={(query, signal) => ask(operations.listFeeds, { query }, signal)}
       empty="There are no feeds yet. The first entry makes one."
       unmatched="No feed has this in its name."
@@ -24,6 +28,7 @@ export function FeedsPage({ listed }: { listed: Listed }) {
 const COLUMNS: readonly Column<FeedStatus>[] = [
   {
     title: 'Feed',
+    isName: true,
     cell: ({ feed, consumers }) => (
       <>
         <NameLink to={['feeds', feed]}>{feed}</NameLink>

@@ -1,195 +1,194 @@
 /**
- * The dialog of each form: a table of fields says what is asked for. A change sends only the fields that were touched, and is
- * refused if another user has changed the settings since the dialog was opened: it then says what is different now.
+ * The dialog of each form, and the button that opens it: a table of fields says what is asked for. A change sends only the
+ * fields that were touched, and is refused if another user has changed the settings since the dialog was opened: it then says
+ * what is different now.
  */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { RecentnError } from '../shared/recentn-error'
 import { toError } from './api'
-import { submitting, textInput } from './form'
-import { Problem } from './parts'
+import { textInput } from './form'
+import {
+  differences,
+  type FieldValues,
+  type FormField,
+  isLeft,
+  type Typed,
+  textOf,
+  typedOf,
+  valuesOf,
+} from './form-fields'
+import { AdminButton, type Scope } from './may'
+import { Dialog, Problem } from './parts'
 import { say } from './toast'
-import { parseExactly, pretty } from './value'
 
-export interface FormField {
-  name: string
-  label: string
-  hint?: string
-  /** Default: a text. `json` is any JSON value; `lines` a list of texts. */
-  kind?: 'number' | 'json' | 'lines' | 'choice'
-  choices?: readonly string[]
-  least?: number
-  most?: number
-  isRequired?: boolean
-  /** The first text of the field, in a form for something new. */
-  initial?: string
-  /** An empty field is left out, in place of null. */
-  isOmitted?: boolean
-  /** The field is only in forms for something new. */
-  isFixed?: boolean
-}
+const changed = (what: string) => new RecentnError('settings_changed', `${what} Nothing was saved.`, { status: 412 })
 
-type Values = Record<string, unknown>
-type Typed = Readonly<Record<string, string>>
-
-function typedOf(fields: readonly FormField[], settings: object | null): Typed {
-  const textOf = ({ name, kind, isRequired, initial = '' }: FormField): string => {
-    if (settings === null) return initial
-    const value = (settings as Values)[name]
-    if (kind === 'json') return value === undefined || (!isRequired && isEmpty(value)) ? '' : pretty(value)
-    return value === null || value === undefined ? '' : String(value)
-  }
-  return Object.fromEntries(fields.map((field) => [field.name, textOf(field)]))
-}
-
-const isEmpty = (value: unknown) => typeof value === 'object' && Object.keys(value ?? {}).length === 0
-
-function parsedField({ kind, label }: FormField, typed: string): unknown {
-  if (kind === 'number') return Number(typed)
-  if (kind === 'lines') return typed.split('\n').filter((line) => line !== '')
-  if (kind !== 'json') return typed
-  try {
-    return parseExactly(typed)
-  } catch (error) {
-    const detail = `${label} is not JSON: ${(error as Error).message}. A text has double quotes.`
-    throw new RecentnError('invalid_input', detail, { status: 400 })
-  }
-}
-
-function valuesOf(fields: readonly FormField[], typed: Typed, was: Typed | null): Values {
-  const values: Values = {}
-  for (const field of fields) {
-    const text = typed[field.name] ?? ''
-    if (was !== null && text === was[field.name]) continue
-    if (text !== '') values[field.name] = parsedField(field, text)
-    else if (!field.isOmitted) values[field.name] = null
-  }
-  return values
-}
-
-/** Such as `Receives is 4 now (it was 5)`. */
-function differences(fields: readonly FormField[], was: Typed, now: Typed): string {
-  const shown = (text: string | undefined) => (text === '' ? 'empty' : text)
-  return fields
-    .filter(({ name }) => was[name] !== now[name])
-    .map(({ name, label }) => `${label} is ${shown(now[name])} now (it was ${shown(was[name])})`)
-    .join(', ')
-}
-
-interface FormDialogProps<T extends { tag: string }> {
+interface FormDialogProps<T extends object, Saved> {
   title: string
   /** The text of the button that saves. */
   action: string
   fields: readonly FormField[]
   /** The settings when the dialog opens; null for something new. */
   settings: T | null
+  /** Every field is sent that is not left to the policy, touched or not. */
+  isWhole?: boolean
   /** Reads them again, after a refusal. */
   look?(): Promise<T>
-  /** Resolves to the sentence for a toast. Throws `settings_changed` if the settings no longer have the tag. */
-  save(values: Values, tag: string): Promise<string>
-  onSaved?(values: Values): void
-  onClose(): void
+  /** Throws `settings_changed` if the settings no longer have the tag. */
+  save(values: FieldValues, headers: Record<string, string>): Promise<Saved>
+  /** The sentence for a toast, or what makes it of the outcome. */
+  said: string | ((saved: Saved) => string)
+  /** A second step before the save: what it does, in words. */
+  question?(values: FieldValues): ComponentChildren
+  onSaved?(values: FieldValues): void
   children?: ComponentChildren
 }
 
-export function FormDialog<T extends { tag: string }>(props: FormDialogProps<T>) {
-  const { title, action, settings, look, save, onSaved, onClose, children } = props
+interface FormButtonProps<T extends object, Saved> extends FormDialogProps<T, Saved> {
+  /** The text of the button that opens the dialog. */
+  label: string
+  scope?: Scope
+}
+
+export function FormButton<T extends object, Saved>({ label, scope, ...form }: FormButtonProps<T, Saved>) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <AdminButton scope={scope} onClick={() => setOpen(true)}>
+        {label}
+      </AdminButton>
+      {isOpen && <FormDialog {...form} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function FormDialog<T extends object, Saved>(props: FormDialogProps<T, Saved> & { onClose(): void }) {
+  const { title, action, settings, question, onClose, children } = props
   const fields = props.fields.filter(({ isFixed }) => settings === null || !isFixed)
-  const dialog = useRef<HTMLDialogElement>(null)
+  const { base, typed, type, asked, back, error, isSaving, submit } = useForm({ ...props, fields })
+  const isSecond = question !== undefined && asked !== null
+  return (
+    <Dialog
+      class="form"
+      title={title}
+      action={question === undefined || isSecond ? action : `${action} …`}
+      isReady={!isSaving}
+      onBack={isSecond ? back : undefined}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {isSecond && question(asked)}
+      <div class="fields" hidden={isSecond}>
+        {fields.map((field) => (
+          <Input
+            key={field.name}
+            field={field}
+            value={typed[field.name] ?? null}
+            inForce={base === null || !isLeft(field, base) ? (field.initial ?? '') : textOf(field, base)}
+            onValue={(value) => type(field.name, value)}
+          />
+        ))}
+      </div>
+      {!isSecond && children}
+      {error !== null && <Problem error={error} />}
+    </Dialog>
+  )
+}
+
+/** Headers by which a change is only made to the settings that were shown, and something new replaces nothing. */
+function conditionOf(base: object | null): Record<string, string> {
+  return base === null ? { 'If-None-Match': '*' } : { 'If-Match': `"${(base as { tag: string }).tag}"` }
+}
+
+function useForm<T extends object, Saved>(props: FormDialogProps<T, Saved>) {
+  const { fields, settings, isWhole = false, look, save, said, question, onSaved } = props
   const [base, setBase] = useState(settings)
   const [typed, setTyped] = useState(() => typedOf(fields, settings))
+  const [asked, setAsked] = useState<FieldValues | null>(null)
   const [error, setError] = useState<RecentnError | null>(null)
   const [isSaving, setSaving] = useState(false)
-  useEffect(() => dialog.current?.showModal(), [])
-  const rebase = async (was: Typed) => {
-    if (look === undefined) return
-    const there = await look()
+  const was = base === null ? null : typedOf(fields, base)
+  /** Shows what is there now, and says what has changed. Fields that were not touched follow. */
+  const rebase = async (before: Typed) => {
+    const there = await look?.().catch((thrown) => {
+      throw thrown instanceof RecentnError && thrown.status === 404 ? changed('Another user has deleted it.') : thrown
+    })
+    if (there === undefined) return
     const now = typedOf(fields, there)
+    const texts = fields.map(({ name }) => [name, typed[name] === before[name] ? now[name] : typed[name]] as const)
     setBase(there)
-    // Fields that were not touched follow.
-    setTyped(
-      Object.fromEntries(
-        fields.map(({ name }) => [name, typed[name] === was[name] ? now[name] : typed[name]]),
-      ) as Typed,
-    )
-    const detail = `Another user has changed these settings: ${differences(fields, was, now)}. Nothing was saved.`
-    throw new RecentnError('settings_changed', detail, { status: 412 })
+    setTyped(Object.fromEntries(texts) as Typed)
+    throw changed(`Another user has changed these settings: ${differences(fields, before, now)}.`)
   }
-  const submit = async () => {
+  const submit = async (close: () => void) => {
     setSaving(true)
     setError(null)
-    const was = base === null ? null : typedOf(fields, base)
     try {
-      const values = valuesOf(fields, typed, was)
-      try {
-        say(await save(values, base?.tag ?? ''))
-      } catch (thrown) {
+      const values = valuesOf(fields, typed, isWhole ? null : was)
+      if (question !== undefined && asked === null) return setAsked(values)
+      const saved = await save(values, conditionOf(base)).catch(async (thrown) => {
         if (was !== null && thrown instanceof RecentnError && thrown.code === 'settings_changed') await rebase(was)
         throw thrown
-      }
-      dialog.current?.close()
+      })
+      say(typeof said === 'string' ? said : said(saved))
+      close()
       onSaved?.(values)
     } catch (thrown) {
+      setAsked(null)
       setError(toError(thrown))
+    } finally {
       setSaving(false)
     }
   }
-  return (
-    <dialog ref={dialog} class="form" onClose={onClose} aria-labelledby="form">
-      <form onSubmit={submitting(submit)}>
-        <h2 id="form">{title}</h2>
-        <div class="fields">
-          {fields.map((field) => (
-            <Input
-              key={field.name}
-              field={field}
-              value={typed[field.name] ?? ''}
-              onText={(text) => setTyped({ ...typed, [field.name]: text })}
-            />
-          ))}
-        </div>
-        {children}
-        {error !== null && <Problem error={error} />}
-        <div class="buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={isSaving}>
-            {action}
-          </button>
-        </div>
-      </form>
-    </dialog>
-  )
+  const type = (name: string, value: string | null) => setTyped({ ...typed, [name]: value })
+  return { base, typed, type, asked, back: () => setAsked(null), error, isSaving, submit }
 }
 
 interface InputProps {
   field: FormField
-  value: string
-  onText(text: string): void
+  /** Null is left to the policy. */
+  value: string | null
+  /** Is shown while the field is left. */
+  inForce: string
+  onValue(value: string | null): void
 }
 
-function Input({ field: { label, hint, kind, choices = [], least, most, isRequired }, value, onText }: InputProps) {
+function Input({ field, value, inForce, onValue }: InputProps) {
+  const { label, kind, empty, choices = [], least, most, isRequired, left } = field
+  const hint = field.hint ?? (empty && `empty: ${empty}`)
   const isLong = kind === 'json' || kind === 'lines'
   const id = useId()
-  const text = { id, ...textInput(value, onText), required: isRequired }
+  const text = { id, ...textInput(value ?? inForce, onValue), required: isRequired, disabled: value === null }
   return (
     <div class={`field ${isLong ? 'long' : ''}`}>
       <label for={id}>
         <span>
-          {label} {hint && <span class="muted">{hint}</span>}
+          {label}
+          {kind === 'seconds' && ' in seconds'} {hint && <span class="muted">{hint}</span>}
         </span>
       </label>
       {kind === 'choice' && (
-        <select id={id} value={value} onInput={(event) => onText(event.currentTarget.value)}>
+        <select id={id} value={value ?? ''} onInput={({ currentTarget }) => onValue(currentTarget.value || null)}>
           {choices.map((choice) => (
             <option key={choice}>{choice}</option>
           ))}
+          {left !== undefined && <option value="">{left}</option>}
         </select>
       )}
       {isLong && <textarea rows={4} {...text} />}
-      {kind === 'number' && <input type="number" step={1} min={least} max={most} {...text} />}
+      {(kind === 'number' || kind === 'seconds') && <input type="number" step={1} min={least} max={most} {...text} />}
       {kind === undefined && <input {...text} />}
+      {left !== undefined && kind !== 'choice' && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={value === null}
+            onInput={({ currentTarget }) => onValue(currentTarget.checked ? null : inForce)}
+          />
+          {left}
+        </label>
+      )}
     </div>
   )
 }

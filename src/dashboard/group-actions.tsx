@@ -4,66 +4,67 @@ import type { Item } from '../shared/group-types'
 import { Act } from './action'
 import { goTo } from './address'
 import { ask } from './api'
-import { Ask, counted, Loaded, Name } from './parts'
-import { usePolled } from './polled'
+import { counted, Name } from './parts'
 
 export function ClearGroup({ group }: { group: string }) {
-  const clear = async () => {
-    const { deleted } = await ask(operations.clearGroup, { path: { group } })
-    return `${counted(deleted, 'item')} removed.`
-  }
   return (
-    <Act label="Clear …" scope="append" work={clear}>
-      {(asking) => (
-        <Ask title="Clear the group?" action="Remove all items" isDanger mustType={group} {...asking}>
-          <p>
-            All items of <Name>{group}</Name> are removed for good. The group stays, and its ids go on.
-          </p>
-        </Ask>
-      )}
+    <Act
+      label="Clear …"
+      scope="append"
+      title="Clear the group?"
+      action="Remove all items"
+      isDanger
+      mustType={group}
+      work={() => ask(operations.clearGroup, { path: { group } })}
+      said={({ deleted }) => `${counted(deleted, 'item')} removed.`}
+    >
+      <p>
+        All items of <Name>{group}</Name> are removed for good. The group stays, and its ids go on.
+      </p>
     </Act>
   )
 }
 
 export function DeleteGroup({ group }: { group: string }) {
-  const drop = async () => {
-    await ask(operations.deleteGroup, { path: { group } })
-    return 'The group is deleted.'
-  }
   return (
-    <Act label="Delete …" work={drop} onDone={() => goTo(['groups'])}>
-      {(asking) => (
-        <Ask title="Delete the group?" action="Delete" isDanger mustType={group} {...asking}>
-          <p>
-            <Name>{group}</Name> is deleted with its items and its own settings. The next append makes a new group,
-            whose ids begin at 0.
-          </p>
-        </Ask>
-      )}
+    <Act
+      label="Delete …"
+      title="Delete the group?"
+      action="Delete"
+      isDanger
+      mustType={group}
+      work={() => ask(operations.deleteGroup, { path: { group } })}
+      said="The group is deleted."
+      onDone={() => goTo(['groups'])}
+    >
+      <p>
+        <Name>{group}</Name> is deleted with its items and its own settings. The next append makes a new group, whose
+        ids begin at 0.
+      </p>
     </Act>
   )
 }
 
 export function RemoveItem({ item: { group, id, member } }: { item: Item }) {
-  const remove = async () => {
-    await ask(operations.removeItem, { path: { group, id } })
-    return `Item ${id} is removed.`
-  }
+  const about = { label: 'Remove', name: `Remove item ${id}`, class: 'plain', scope: 'append' } as const
   return (
-    <Act label="Remove" name={`Remove item ${id}`} class="plain" scope="append" work={remove}>
-      {(asking) => (
-        <Ask title={`Remove item ${id}?`} action="Remove" isDanger {...asking}>
-          <p>
-            The item{' '}
-            {member !== null && (
-              <>
-                of <Name>{member}</Name>{' '}
-              </>
-            )}
-            is removed from <Name>{group}</Name> for good.
-          </p>
-        </Ask>
-      )}
+    <Act
+      {...about}
+      title={`Remove item ${id}?`}
+      action="Remove"
+      isDanger
+      work={() => ask(operations.removeItem, { path: { group, id } })}
+      said={`Item ${id} is removed.`}
+    >
+      <p>
+        The item{' '}
+        {member !== null && (
+          <>
+            of <Name>{member}</Name>{' '}
+          </>
+        )}
+        is removed from <Name>{group}</Name> for good.
+      </p>
     </Act>
   )
 }
@@ -87,43 +88,31 @@ async function countItems(member: string, signal: AbortSignal) {
   }
 }
 
-function EraseQuestion({ member, ...asking }: { member: string; onYes(): void; onClose(): void }) {
-  const counting = usePolled((signal) => countItems(member, signal), member, null)
-  const { items, groups, isMore } = counting.data ?? { items: 0, groups: 0, isMore: false }
-  const what = `${isMore ? 'more than ' : ''}${counted(items, 'item')}`
-  return (
-    <Ask
-      title="Erase the member?"
-      action={items === 0 ? 'Erase' : `Erase ${what}`}
-      isDanger
-      isReady={counting.data !== null}
-      mustType={member}
-      {...asking}
-    >
-      <Loaded of={counting}>
-        {items === 0 ? (
-          <p>
-            <Name>{member}</Name> has no items in any window.
-          </p>
-        ) : (
-          <p>
-            <Name>{member}</Name> has {what} in {isMore && 'at least '}
-            {counted(groups, 'group')}. They are erased for good.
-          </p>
-        )}
-      </Loaded>
-    </Ask>
-  )
-}
+type Counted = Awaited<ReturnType<typeof countItems>>
+
+const amountOf = ({ items, isMore }: Counted) => `${isMore ? 'more than ' : ''}${counted(items, 'item')}`
 
 export function EraseMember({ member, onDone }: { member: string; onDone(): void }) {
-  const erase = async () => {
-    const { deleted } = await ask(operations.eraseMember, { path: { member }, query: {} })
-    return `${counted(deleted, 'item')} erased.`
-  }
   return (
-    <Act label="Erase …" work={erase} onDone={onDone}>
-      {(asking) => <EraseQuestion member={member} {...asking} />}
+    <Act
+      label="Erase …"
+      look={(signal) => countItems(member, signal)}
+      title="Erase the member?"
+      action={(has) => (has === null || has.items === 0 ? 'Erase' : `Erase ${amountOf(has)}`)}
+      isDanger
+      mustType={member}
+      work={() => ask(operations.eraseMember, { path: { member }, query: {} })}
+      said={({ deleted }) => `${counted(deleted, 'item')} erased.`}
+      onDone={onDone}
+    >
+      {(has) => (
+        <p>
+          <Name>{member}</Name>{' '}
+          {has.items === 0
+            ? 'has no items in any window.'
+            : `has ${amountOf(has)} in ${has.isMore ? 'at least ' : ''}${counted(has.groups, 'group')}. They are erased for good.`}
+        </p>
+      )}
     </Act>
   )
 }

@@ -3,9 +3,11 @@ import * as operations from '../client/operations'
 import type { Group, Item } from '../shared/group-types'
 import { link } from './address'
 import { ask, type pageQuery } from './api'
-import { type Column, type Listed, ListPage } from './list-page'
+import { NewGroup } from './group-settings'
+import { type Listed, ListPage } from './list-page'
 import { Name, NameLink } from './parts'
 import { SETTING_COLUMNS } from './settings'
+import type { Column } from './table'
 import { Time } from './time'
 
 interface GroupWithNewest extends Group {
@@ -27,6 +29,7 @@ export function GroupsPage({ listed }: { listed: Listed }) {
       title="Groups"
       part="groups"
       name="group"
+      make={<NewGroup />}
       label="Group or member"
       more={listed.contains !== null && <MemberLink name={listed.contains} />}
       load={load}
@@ -38,7 +41,7 @@ export function GroupsPage({ listed }: { listed: Listed }) {
 }
 
 const COLUMNS: readonly Column<GroupWithNewest>[] = [
-  { title: 'Group', cell: ({ group }) => <NameLink to={['groups', group]}>{group}</NameLink> },
+  { title: 'Group', isName: true, cell: ({ group }) => <NameLink to={['groups', group]}>{group}</NameLink> },
   { title: 'Newest item', kind: 'newest', cell: ({ newest }) => newest && <Newest item={newest} /> },
   { title: 'Appended', kind: 'number', cell: ({ totalAppended }) => totalAppended },
   ...SETTING_COLUMNS.map((column) => ({ ...column, kind: `${column.kind ?? ''} wide` })),

@@ -1,7 +1,8 @@
 /** A table of items of one group, or of one member. */
 import type { Item } from '../shared/group-types'
 import { RemoveItem } from './group-actions'
-import { Cell, Name, NameLink, Table } from './parts'
+import { Name, NameLink, Num } from './parts'
+import { type Column, Table } from './table'
 import { Time } from './time'
 import { Value } from './value'
 
@@ -13,51 +14,55 @@ interface ItemsProps {
 }
 
 export function Items({ items, of, arrived }: ItemsProps) {
+  const fresh = ({ id }: Item) => (arrived?.has(id) ? 'fresh' : undefined)
   return (
     <Table
       class="items"
-      columns={{ Id: 'number wide', [of === 'group' ? 'Member' : 'Group']: '', Payload: '', When: 'when' }}
-      beside={of === 'group' && <td />}
-    >
-      {items.map((item) => (
-        <Row key={`${item.group}/${item.id}`} item={item} of={of} isFresh={arrived?.has(item.id) ?? false} />
-      ))}
-    </Table>
+      columns={of === 'group' ? GROUP_COLUMNS : MEMBER_COLUMNS}
+      rows={items}
+      keyOf={({ group, id }) => `${group}/${id}`}
+      attributes={(item) => ({ class: fresh(item), 'data-id': String(item.id) })}
+    />
   )
 }
 
-function Row({ item, of, isFresh }: { item: Item; of: 'group' | 'member'; isFresh: boolean }) {
-  const { member, group } = item
+const NONE = <span class="muted">none</span>
+const ID: Column<Item> = { title: 'Id', kind: 'number muted wide', cell: ({ id }) => <Num value={id} /> }
+const REST: readonly Column<Item>[] = [
+  { title: 'Payload', kind: 'what', cell: (item) => <Content item={item} /> },
+  { title: 'When', kind: 'when', cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+const GROUP_COLUMNS: readonly Column<Item>[] = [
+  ID,
+  {
+    title: 'Member',
+    kind: 'who',
+    cell: ({ member }) => (member === null ? NONE : <NameLink to={['members', member]}>{member}</NameLink>),
+  },
+  ...REST,
+  { title: 'Actions', isSilent: true, kind: 'act', cell: (item) => <RemoveItem item={item} /> },
+]
+const MEMBER_COLUMNS: readonly Column<Item>[] = [
+  ID,
+  { title: 'Group', kind: 'who', cell: ({ group }) => <NameLink to={['groups', group]}>{group}</NameLink> },
+  ...REST,
+]
+
+function Content({ item: { payload, score, occurredAt, eventId } }: { item: Item }) {
   return (
-    <tr class={isFresh ? 'fresh' : undefined} data-id={String(item.id)}>
-      <Cell kind="number muted wide">{item.id}</Cell>
-      <td class="who">
-        {of === 'member' && <NameLink to={['groups', group]}>{group}</NameLink>}
-        {of === 'group' && member === null && <span class="muted">none</span>}
-        {of === 'group' && member !== null && <NameLink to={['members', member]}>{member}</NameLink>}
-      </td>
-      <td class="what">
-        {item.payload === null ? <span class="muted">none</span> : <Value value={item.payload} />}
-        {item.score !== null && <div class="muted small">score {item.score}</div>}
-        {item.occurredAt !== null && (
-          <div class="muted small">
-            occurred <Time at={item.occurredAt} both />
-          </div>
-        )}
-        {item.eventId !== null && (
-          <div class="muted small">
-            event id <Name>{item.eventId}</Name>
-          </div>
-        )}
-      </td>
-      <td class="when">
-        <Time at={item.createdAt} />
-      </td>
-      {of === 'group' && (
-        <td class="act">
-          <RemoveItem item={item} />
-        </td>
+    <>
+      {payload === null ? NONE : <Value value={payload} />}
+      {score !== null && <div class="muted small">score {score}</div>}
+      {occurredAt !== null && (
+        <div class="muted small">
+          occurred <Time at={occurredAt} both />
+        </div>
       )}
-    </tr>
+      {eventId !== null && (
+        <div class="muted small">
+          event id <Name>{eventId}</Name>
+        </div>
+      )}
+    </>
   )
 }

@@ -1,10 +1,13 @@
 /** The common part of the lists of groups, policies, queues, schedules and feeds: a search by any part of a name, and pages. */
 import type { ComponentChildren } from 'preact'
-import { link } from './address'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { link, replaceQuery } from './address'
 import { pageQuery } from './api'
-import { useAccess } from './may'
-import { LoadState, Name, PageHead, Pager, Search, shown } from './parts'
+import { textInput } from './form'
+import { ReadOnlyNote, type Scope, useAccess } from './may'
+import { LoadState, Name, PageHead, Pager } from './parts'
 import { usePolled } from './polled'
+import { type Column, Table } from './table'
 
 const EVERY_MS = 3000
 
@@ -18,18 +21,6 @@ export interface Listed {
   sort: string | null
 }
 
-/** One definition of a column: its heading, what it is sorted by, and its cells. The first one has the name of the row. */
-export interface Column<T> {
-  title: string
-  /** `number`; `wide` if it is hidden on a phone. */
-  kind?: string
-  /** The word by which the server sorts. */
-  sort?: string
-  isBad?: boolean
-  /** Null and zero recede. */
-  cell(row: T): ComponentChildren
-}
-
 interface ListPageProps<Part extends string, Key extends string, Data extends Rows<Part, Key>> {
   listed: Listed
   title: string
@@ -41,8 +32,9 @@ interface ListPageProps<Part extends string, Key extends string, Data extends Ro
   /** The text if there are none at all, and if none has what was typed. */
   empty: string
   unmatched?: string
-  /** The button that makes one. */
+  /** The button that makes one, and the scope that it needs. */
   make?: ComponentChildren
+  scope?: Scope
   /** Below the heading, even before the list is loaded. */
   more?: ComponentChildren
   above?: (data: Data) => ComponentChildren
@@ -69,7 +61,12 @@ export function ListPage<Part extends string, Key extends string, Data extends R
   return (
     <>
       <PageHead title={title}>
-        {make}
+        {make !== undefined && (
+          <div class="actions">
+            <div class="buttons">{make}</div>
+            <ReadOnlyNote scope={props.scope} />
+          </div>
+        )}
         <Search parts={[part]} query={{ ...listed }} label={props.label ?? 'Any part of a name'} />
       </PageHead>
       <Narrowed part={part} prefix={prefix ?? ''} />
@@ -78,53 +75,46 @@ export function ListPage<Part extends string, Key extends string, Data extends R
       {data !== null && props.above?.(data)}
       {data !== null && rows.length === 0 && <p class="empty panel">{isWhole ? empty : unmatched}</p>}
       {rows.length > 0 && (
-        <div class="panel">
-          <table>
-            <thead>
-              <tr>
-                {columns.map((column) => (
-                  <Heading key={column.title} column={column} part={part} listed={listed} />
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row[name]}>
-                  {columns.map((column, i) =>
-                    i === 0 ? <th scope="row">{column.cell(row)}</th> : cellOf(column, row),
-                  )}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          columns={columns}
+          rows={rows}
+          keyOf={(row) => row[name]}
+          sorting={{ by: listed.sort, link: (sort) => link([part], { ...listed, after: null, sort }) }}
+        />
       )}
       {data !== null && <Pager parts={[part]} query={{ ...listed }} next={data.nextAfter} />}
     </>
   )
 }
 
-function Heading<T>({ column, part, listed }: { column: Column<T>; part: string; listed: Listed }) {
-  const { title, kind, sort } = column
-  if (sort === undefined) {
-    return (
-      <th scope="col" class={kind}>
-        {title}
-      </th>
-    )
-  }
-  const isSorted = listed.sort === sort
-  return (
-    <th scope="col" class={kind} aria-sort={isSorted ? 'descending' : undefined}>
-      <a href={link([part], { ...listed, after: null, sort: isSorted ? null : sort })}>{title}</a>
-    </th>
-  )
+const TYPING_MS = 200
+
+interface SearchProps {
+  parts: readonly string[]
+  /** The query of the address, of which `contains` is what is typed. */
+  query: Record<string, string | null>
+  label: string
 }
 
-function cellOf<T>({ kind = '', isBad, cell }: Column<T>, row: T) {
-  const value = cell(row)
-  const isNothing = value === null || value === 0 || value === 0n
-  return <td class={`${kind} ${isNothing ? 'zero' : isBad ? 'bad' : ''}`}>{value === null ? '–' : shown(value)}</td>
+/** Narrows the list while one types. */
+function Search({ parts, query, label }: SearchProps) {
+  const value = query.contains ?? ''
+  const [text, setText] = useState(value)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => setText(value), [value])
+  const type = (typed: string) => {
+    setText(typed)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => replaceQuery(parts, { ...query, after: null, contains: typed }), TYPING_MS)
+  }
+  return (
+    <search class="search">
+      <label>
+        <span class="hidden">{label}</span>
+        <input type="search" placeholder={label} {...textInput(text, type)} />
+      </label>
+    </search>
+  )
 }
 
 /** Says that the list is not the whole list. */

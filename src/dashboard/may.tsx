@@ -29,7 +29,7 @@ export function useAccess(): Access | null {
   return useContext(Allowed).access
 }
 
-type Scope = Access['scopes'][number]
+export type Scope = Access['scopes'][number]
 
 /** Null until it is known. The scope `admin` includes all others. */
 export function useMay(scope: Scope): boolean | null {
@@ -44,7 +44,6 @@ interface ButtonProps {
   name?: string | undefined
   scope?: Scope | undefined
   isDisabled?: boolean
-  isExpanded?: boolean
   onClick(): void
   children: ComponentChildren
 }
@@ -55,7 +54,6 @@ export function AdminButton({
   name,
   class: kind,
   isDisabled = false,
-  isExpanded,
   onClick,
   children,
 }: ButtonProps) {
@@ -67,7 +65,6 @@ export function AdminButton({
       onClick={onClick}
       disabled={isDisabled || may !== true}
       aria-label={name}
-      aria-expanded={isExpanded}
       title={may === false ? readOnly(scope) : undefined}
     >
       {children}
@@ -78,6 +75,6 @@ export function AdminButton({
 const readOnly = (scope: Scope) => `${hasKeys ? 'This key' : 'You'} may only read: changes need the scope ${scope}.`
 
 /** Says why the buttons are disabled, if they are. */
-export function ReadOnlyNote({ scope = 'admin' }: { scope?: Scope }) {
+export function ReadOnlyNote({ scope = 'admin' }: { scope?: Scope | undefined }) {
   return useMay(scope) === false ? <p class="muted small note">{readOnly(scope)}</p> : null
 }

@@ -7,8 +7,9 @@ import { link } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
 import { ReadOnlyNote } from './may'
-import { Ask, Badge, Fact, Loaded, LoadState, Name, NameLink, Num, PageHead, Table, TimeFacts } from './parts'
+import { Badge, Facts, LoadState, Name, NameLink, PageHead } from './parts'
 import { usePolled } from './polled'
+import { type Column, Table } from './table'
 import { Time } from './time'
 import { BodyAndAttributes } from './value'
 
@@ -82,11 +83,12 @@ function State({ message: { state, deadLetterFrom }, isLetter }: ShownMessage) {
   )
 }
 
-function Details({ message, isDead, isLetter }: ShownMessage) {
+function Details(shown: ShownMessage) {
+  const { message, isDead } = shown
   const { lastError } = message
   return (
     <>
-      <Facts message={message} isLetter={isLetter} />
+      <Facts of={factsOf(shown)} />
       {(isDead || lastError !== null) && (
         <section aria-labelledby="error">
           <h2 id="error">{isDead ? 'Why it died' : 'Last error'}</h2>
@@ -104,62 +106,36 @@ function Failures({ of: { failures } }: { of: WholeMessage }) {
   return (
     <section aria-labelledby="failures">
       <h2 id="failures">Failed attempts</h2>
-      <Table columns={{ Receive: 'number', Error: '', Failed: 'number' }}>
-        {failures.map(({ receiveCount, failedAt, error }) => (
-          <tr key={`${receiveCount} ${failedAt.getTime()}`}>
-            <td class="number">
-              <Num value={receiveCount} />
-            </td>
-            <td class="error">{error}</td>
-            <td class="number muted">
-              <Time at={failedAt} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        columns={FAILURE_COLUMNS}
+        rows={failures}
+        keyOf={(one) => `${one.receiveCount} ${one.failedAt.getTime()}`}
+      />
     </section>
   )
 }
 
-function Facts({ message, isLetter }: { message: PeekedMessage; isLetter: boolean }) {
+const FAILURE_COLUMNS: readonly Column<WholeMessage['failures'][number]>[] = [
+  { title: 'Receive', kind: 'number', cell: ({ receiveCount }) => receiveCount },
+  { title: 'Error', kind: 'error', cell: ({ error }) => error },
+  { title: 'Failed', kind: 'number muted', cell: ({ failedAt }) => <Time at={failedAt} /> },
+]
+
+function factsOf({ message, isLetter }: ShownMessage) {
   const { state, receiveCount, maxReceives, deadAt, deadReceiveCount } = message
   const hasVisible = state !== 'dead' && state !== 'archived' && message.visibleAt.getTime() !== deadAt?.getTime()
   const visible = message.visibleAt.getTime() > Date.now() ? 'Ready' : 'Ready since'
-  const times = {
+  const receives = maxReceives === null ? receiveCount : `${receiveCount} of at most ${maxReceives}`
+  return {
+    'Receives before it died': isLetter ? deadReceiveCount : null,
+    [isLetter ? 'Receives here' : 'Receives']: receives,
+    Priority: String(message.priority),
+    Key: message.key && <Name>{message.key}</Name>,
+    'Message group': message.messageGroup && <Name>{message.messageGroup}</Name>,
     ...{ Sent: message.sentAt, 'First received': message.firstReceivedAt, Died: deadAt },
     ...{ [visible]: hasVisible ? message.visibleAt : null },
     ...{ 'Last received': message.lastReceivedAt, Archived: message.archivedAt },
   }
-  return (
-    <dl class="facts panel">
-      {isLetter && deadReceiveCount !== null && (
-        <Fact term="Receives before it died">
-          <Num value={deadReceiveCount} />
-        </Fact>
-      )}
-      <Fact term={isLetter ? 'Receives here' : 'Receives'}>
-        <Num value={receiveCount} />
-        {maxReceives !== null && (
-          <>
-            {' of at most '}
-            <Num value={maxReceives} />
-          </>
-        )}
-      </Fact>
-      <Fact term="Priority">{String(message.priority)}</Fact>
-      {message.key !== null && (
-        <Fact term="Key">
-          <Name>{message.key}</Name>
-        </Fact>
-      )}
-      {message.messageGroup !== null && (
-        <Fact term="Message group">
-          <Name>{message.messageGroup}</Name>
-        </Fact>
-      )}
-      <TimeFacts of={times} />
-    </dl>
-  )
 }
 
 interface RemoveProps {
@@ -167,28 +143,8 @@ interface RemoveProps {
   id: bigint
 }
 
-/** Shows the current state, which decides what the removal affects. */
-function RemoveQuestion({ queue, id, ...asking }: RemoveProps & { onYes(): void; onClose(): void }) {
-  const looking = usePolled((signal) => ask(operations.getMessage, { path: { queue, id } }, signal), '', EVERY_MS)
-  const state = looking.data?.state.replace('-', ' ')
-  return (
-    <Ask title={`Remove message ${id}?`} action="Remove" isDanger isReady={looking.data !== null} {...asking}>
-      <Loaded of={looking}>
-        <p>
-          This message is {state}. It is deleted for good, and not archived.
-          {state === 'in flight' && " The receiver that has it can't settle it any more."}
-        </p>
-      </Loaded>
-    </Ask>
-  )
-}
-
 /** Ends the message, or its death, and leads back to the list that the message was in. */
 function Remove({ queue, id, state, isDead }: RemoveProps & { state: string; isDead: boolean }) {
-  const remove = async () => {
-    await ask(operations.deleteMessage, { path: { queue, id } })
-    return 'The message is removed.'
-  }
   const back = () => {
     location.hash = link(['queues', queue], { state })
   }
@@ -196,8 +152,23 @@ function Remove({ queue, id, state, isDead }: RemoveProps & { state: string; isD
     <div class="actions">
       <div class="buttons">
         {isDead && <DeadButtons queue={queue} chosen={{ ids: [id] }} what="" ways={['Retry']} onDone={back} />}
-        <Act label="Remove …" work={remove} onDone={back}>
-          {(asking) => <RemoveQuestion queue={queue} id={id} {...asking} />}
+        <Act
+          label="Remove …"
+          title={`Remove message ${id}?`}
+          action="Remove"
+          isDanger
+          look={(signal) => ask(operations.getMessage, { path: { queue, id } }, signal)}
+          everyMs={EVERY_MS}
+          work={() => ask(operations.deleteMessage, { path: { queue, id } })}
+          said="The message is removed."
+          onDone={back}
+        >
+          {(now) => (
+            <p>
+              This message is {now.state.replace('-', ' ')}. It is deleted for good, and not archived.
+              {now.state === 'in-flight' && " The receiver that has it can't settle it any more."}
+            </p>
+          )}
         </Act>
       </div>
       <ReadOnlyNote />

@@ -3,13 +3,12 @@ import * as operations from '../client/operations'
 import type { Trouble } from '../shared/overview-types'
 import { link } from './address'
 import { ask } from './api'
-import { Badge, counted, LoadState, Name, Num, PageHead, Table } from './parts'
+import { Badge, counted, LoadState, Name, PageHead } from './parts'
 import { usePolled } from './polled'
+import { type Column, Table } from './table'
 import { Time } from './time'
 
 const EVERY_MS = 5000
-
-const COLUMNS = { What: '', Where: '', Number: 'number', Since: 'number' }
 
 interface Told {
   title: string
@@ -84,13 +83,7 @@ export function OverviewPage() {
       </PageHead>
       <LoadState data={data} error={error} />
       {data?.total === 0 && <p class="empty panel">Nothing is wrong.</p>}
-      {data !== null && data.total > 0 && (
-        <Table columns={COLUMNS}>
-          {data.troubles.map((trouble) => (
-            <Row key={keyOf(trouble)} trouble={trouble} />
-          ))}
-        </Table>
-      )}
+      {data !== null && data.total > 0 && <Table columns={COLUMNS} rows={data.troubles} keyOf={keyOf} />}
       {data !== null && data.total > data.troubles.length && (
         <p class="muted">The worst {data.troubles.length} are shown.</p>
       )}
@@ -101,26 +94,23 @@ export function OverviewPage() {
 const keyOf = ({ kind, name, consumer, deadLetterQueue }: Trouble) =>
   JSON.stringify([kind, name, consumer, deadLetterQueue])
 
-function Row({ trouble }: { trouble: Trouble }) {
-  const { kind, name, count, beganAt } = trouble
-  const { title, isBad = false, page, state = null, says } = TOLD[kind]
+const isBad = ({ kind }: Trouble) => TOLD[kind].isBad === true
+
+const COLUMNS: readonly Column<Trouble>[] = [
+  { title: 'What', cell: (one) => <Badge kind={isBad(one) ? 'bad' : 'warn'}>{TOLD[one.kind].title}</Badge> },
+  { title: 'Where', isName: true, cell: (one) => <Where trouble={one} /> },
+  { title: 'Number', kind: 'number', isBad, cell: ({ count }) => count },
+  { title: 'Since', kind: 'number muted', cell: ({ beganAt }) => <Time at={beganAt} /> },
+]
+
+function Where({ trouble }: { trouble: Trouble }) {
+  const { page, state = null, says } = TOLD[trouble.kind]
   return (
-    <tr>
-      <td>
-        <Badge kind={isBad ? 'bad' : 'warn'}>{title}</Badge>
-      </td>
-      <th scope="row">
-        <a href={link([page, name], { state })}>
-          <Name>{name}</Name>
-        </a>
-        <div class="muted small">{says(trouble)}</div>
-      </th>
-      <td class={`number ${isBad ? 'bad' : ''}`}>
-        <Num value={count} />
-      </td>
-      <td class="number muted">
-        <Time at={beganAt} />
-      </td>
-    </tr>
+    <>
+      <a href={link([page, trouble.name], { state })}>
+        <Name>{trouble.name}</Name>
+      </a>
+      <div class="muted small">{says(trouble)}</div>
+    </>
   )
 }

@@ -1,10 +1,11 @@
-/** Parts of several pages: numbers, names, badges, problems, pages of lists, the search, and confirmation dialogs. */
+/** Parts of several pages: numbers, names, badges, problems, pages of lists, and dialogs. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'
-import { link, replaceQuery } from './address'
+import { link } from './address'
 import { isAccessError, sentenceOf } from './api'
-import { KeyForm, submitting, textInput } from './form'
+import { KeyForm, submitting } from './form'
+import { ReadOnlyNote } from './may'
 import type { Polled } from './polled'
 import { hasKeys } from './session'
 import { Time } from './time'
@@ -35,15 +36,31 @@ export function Fact({ term, children }: { term: string; children: ComponentChil
   )
 }
 
-/** Facts that are times. Those that have not come yet are left out. */
-export function TimeFacts({ of }: { of: Readonly<Record<string, Date | null>> }) {
-  return Object.entries(of).map(
-    ([term, at]) =>
-      at !== null && (
-        <Fact key={term} term={term}>
-          <Time at={at} both />
-        </Fact>
-      ),
+interface FactsProps {
+  /** For a screen reader, where no heading is near. */
+  label?: string
+  /** By their terms. Those that are null or undefined are left out; of a time the exact one is shown too. */
+  of: Readonly<Record<string, ComponentChildren | Date>>
+  /** Buttons at the end. */
+  children?: ComponentChildren
+}
+
+export function Facts({ label, of, children }: FactsProps) {
+  return (
+    <section class="panel" aria-label={label}>
+      <dl class="facts">
+        {Object.entries(of).map(
+          ([term, fact]) =>
+            fact != null && (
+              <Fact key={term} term={term}>
+                {fact instanceof Date ? <Time at={fact} both /> : fact}
+              </Fact>
+            ),
+        )}
+        {children !== undefined && <div class="buttons">{children}</div>}
+      </dl>
+      {children !== undefined && <ReadOnlyNote />}
+    </section>
   )
 }
 
@@ -73,39 +90,6 @@ export function PageHead({ over, title, children }: PageHeadProps) {
       </div>
     </>
   )
-}
-
-interface TableProps {
-  class?: string
-  /** The kind of each column, by its heading. Columns of the kind `wide` are hidden on a phone. */
-  columns: Readonly<Record<string, string>>
-  /** The end of the headings, for a column that has none. */
-  beside?: ComponentChildren
-  children: ComponentChildren
-}
-
-export function Table({ class: name, columns, beside, children }: TableProps) {
-  return (
-    <div class="panel">
-      <table class={name}>
-        <thead>
-          <tr>
-            {Object.entries(columns).map(([heading, kind]) => (
-              <th key={heading} scope="col" class={kind || undefined}>
-                {heading}
-              </th>
-            ))}
-            {beside}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
-  )
-}
-
-export function Cell({ kind, children }: { kind: string; children: ComponentChildren }) {
-  return <td class={kind}>{shown(children)}</td>
 }
 
 /** The error in words, with the form for a key if a key would help. */
@@ -152,80 +136,48 @@ export function Pager({ parts, query, by = 'after', next }: PagerProps) {
   )
 }
 
-const TYPING_MS = 200
-
-interface SearchProps {
-  parts: readonly string[]
-  /** The query of the address, of which `contains` is what is typed. */
-  query: Record<string, string | null>
-  label: string
-}
-
-/** Narrows the list while one types. */
-export function Search({ parts, query, label }: SearchProps) {
-  const value = query.contains ?? ''
-  const [text, setText] = useState(value)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setText(value), [value])
-  const type = (typed: string) => {
-    setText(typed)
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => replaceQuery(parts, { ...query, after: null, contains: typed }), TYPING_MS)
-  }
-  return (
-    <search class="search">
-      <label>
-        <span class="hidden">{label}</span>
-        <input type="search" placeholder={label} {...textInput(text, type)} />
-      </label>
-    </search>
-  )
-}
-
-interface AskProps {
+interface DialogProps {
   title: string
   children: ComponentChildren
   /** The text of the button that confirms. */
   action: string
-  isDanger?: boolean
+  isDanger?: boolean | undefined
   /** False while there is nothing to do, or it is not known yet. */
-  isReady?: boolean
-  mustType?: string
-  onYes(): void
+  isReady: boolean
+  class?: string
+  /** In a second step: leads to the first, and Escape does so too. */
+  onBack?: (() => void) | undefined
+  onSubmit(close: () => void): void
   onClose(): void
 }
 
-/** A confirmation dialog. Escape and Cancel close it. */
-export function Ask({ title, children, action, isDanger, isReady = true, mustType, onYes, onClose }: AskProps) {
+/** Escape and Cancel close it. */
+export function Dialog({ title, children, action, isDanger, isReady, class: kind, onBack, ...on }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  const [text, setText] = useState('')
-  useEffect(() => dialog.current?.showModal(), [])
-  const yes = submitting(() => {
-    dialog.current?.close()
-    onYes()
-  })
+  const id = useId()
+  const close = () => dialog.current?.close()
+  useEffect(() => {
+    if (!dialog.current?.open) return dialog.current?.showModal()
+    // The second Enter of two does not confirm.
+    const button = onBack === undefined ? 'submit' : 'button'
+    dialog.current.querySelector<HTMLElement>(`.buttons > [type=${button}]`)?.focus()
+  }, [onBack === undefined])
+  // A browser lets a page refuse only some of the closings that it asks for: the key can always be taken.
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || onBack === undefined) return
+    event.preventDefault()
+    onBack()
+  }
   return (
-    <dialog ref={dialog} onClose={onClose} aria-labelledby="ask">
-      <form onSubmit={yes}>
-        <h2 id="ask">{title}</h2>
+    <dialog ref={dialog} class={kind} onKeyDown={press} onClose={on.onClose} aria-labelledby={id}>
+      <form onSubmit={submitting(() => on.onSubmit(close))}>
+        <h2 id={id}>{title}</h2>
         {children}
-        {mustType !== undefined && (
-          <label class="field">
-            <span>
-              Type <Name>{mustType}</Name> to confirm
-            </span>
-            <input {...textInput(text, setText)} />
-          </label>
-        )}
         <div class="buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Cancel
+          <button type="button" onClick={onBack ?? close}>
+            {onBack === undefined ? 'Cancel' : 'Back'}
           </button>
-          <button
-            type="submit"
-            class={isDanger ? 'danger' : 'primary'}
-            disabled={!isReady || (mustType !== undefined && text !== mustType)}
-          >
+          <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={!isReady}>
             {action}
           </button>
         </div>

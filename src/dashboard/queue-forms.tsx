@@ -1,35 +1,35 @@
 /** The forms of queues: for a new one, for the settings of one, and for a message to it; and the button that deletes it. */
-import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { Bodies } from '../client/schemas'
 import type { QueueStatus } from '../shared/queue-types'
 import { Act } from './action'
 import { goTo } from './address'
-import { ask, ifTag } from './api'
-import { FormDialog, type FormField } from './form-dialog'
-import { AdminButton, useAccess } from './may'
-import { Ask, counted, Name } from './parts'
+import { ask } from './api'
+import { FormButton } from './form-dialog'
+import type { FormField } from './form-fields'
+import { useAccess } from './may'
+import { counted, Name } from './parts'
 
 const RATE_HINT = 'as {"messages": 50, "perSeconds": 1}; empty: no limit'
 
 const SETTINGS: readonly FormField[] = [
   {
-    ...{ name: 'visibilityTimeoutSeconds', label: 'Lease in seconds', hint: 'a receiver has a message for itself' },
-    ...{ kind: 'number', least: 0, most: 43_200, isRequired: true, initial: '30' },
+    ...{ name: 'visibilityTimeoutSeconds', label: 'Lease', hint: 'a receiver has a message for itself' },
+    ...{ kind: 'seconds', least: 0, most: 43_200, isRequired: true, initial: '30' },
   },
   {
-    ...{ name: 'maxReceives', label: 'Receives', hint: 'then a message is dead; empty: no limit' },
+    ...{ name: 'maxReceives', label: 'Receives', hint: 'then a message is dead; empty: no limit', empty: 'no limit' },
     ...{ kind: 'number', least: 1, most: 1_000_000, initial: '5' },
   },
-  { name: 'deadLetterQueue', label: 'Dead-letter queue', hint: 'empty: dead messages stay' },
+  { name: 'deadLetterQueue', label: 'Dead-letter queue', empty: 'dead messages stay' },
   { name: 'onDelete', label: 'After success', kind: 'choice', choices: ['remove', 'archive'], initial: 'remove' },
-  { name: 'retentionSeconds', label: 'Archived for, in seconds', hint: 'empty: for ever', kind: 'number', least: 1 },
+  { name: 'retentionSeconds', label: 'Archived for', empty: 'for ever', kind: 'seconds', least: 1 },
   {
-    ...{ name: 'groupConcurrency', label: 'Of one group at once', hint: 'empty: no limit' },
+    ...{ name: 'groupConcurrency', label: 'Of one group at once', empty: 'no limit' },
     ...{ kind: 'number', least: 1, most: 1000 },
   },
   {
-    ...{ name: 'maxMessages', label: 'Messages at most', hint: 'empty: no limit' },
+    ...{ name: 'maxMessages', label: 'Messages at most', empty: 'no limit' },
     ...{ kind: 'number', least: 1, most: 10_000_000 },
   },
   { name: 'rateLimit', label: 'Rate', hint: RATE_HINT, kind: 'json' },
@@ -37,66 +37,46 @@ const SETTINGS: readonly FormField[] = [
 ]
 
 export function NewQueue() {
-  const [isOpen, setOpen] = useState(false)
   const name: FormField = { name: 'queue', label: 'Name', isRequired: true, initial: useAccess()?.prefix ?? '' }
   return (
-    <>
-      <AdminButton onClick={() => setOpen(true)}>New queue</AdminButton>
-      {isOpen && (
-        <FormDialog
-          title="New queue"
-          action="Create"
-          fields={[name, ...SETTINGS]}
-          settings={null}
-          save={async ({ queue, ...body }) => {
-            const parts = { path: { queue: queue as string }, body, headers: { 'If-None-Match': '*' } }
-            await ask(operations.putQueue, parts)
-            return 'The queue is there.'
-          }}
-          onSaved={({ queue }) => goTo(['queues', queue as string])}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </>
+    <FormButton
+      label="New queue"
+      title="New queue"
+      action="Create"
+      fields={[name, ...SETTINGS]}
+      settings={null}
+      save={({ queue, ...body }, headers) =>
+        ask(operations.putQueue, { path: { queue: queue as string }, body, headers })
+      }
+      said="The queue is there."
+      onSaved={({ queue }) => goTo(['queues', queue as string])}
+    />
   )
 }
 
 export function ChangeQueue({ queue, onDone }: { queue: QueueStatus; onDone(): void }) {
-  const [isOpen, setOpen] = useState(false)
   const path = { queue: queue.queue }
   return (
-    <>
-      <AdminButton onClick={() => setOpen(true)}>Change settings</AdminButton>
-      {isOpen && (
-        <FormDialog
-          title="Settings of the queue"
-          action="Save"
-          fields={SETTINGS}
-          settings={queue}
-          look={() => ask(operations.getQueue, { path })}
-          save={async (body, tag) => {
-            await ask(operations.updateQueue, { path, body, headers: ifTag(tag) })
-            return 'The settings are saved.'
-          }}
-          onSaved={onDone}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </>
+    <FormButton
+      label="Change settings"
+      title="Settings of the queue"
+      action="Save"
+      fields={SETTINGS}
+      settings={queue}
+      look={() => ask(operations.getQueue, { path })}
+      save={(body, headers) => ask(operations.updateQueue, { path, body, headers })}
+      said="The settings are saved."
+      onSaved={onDone}
+    />
   )
 }
 
 const MESSAGE: readonly FormField[] = [
   { name: 'body', label: 'Body', hint: 'JSON', kind: 'json', isRequired: true, initial: '{}' },
-  { name: 'delaySeconds', label: 'Delay in seconds', kind: 'number', least: 0, isOmitted: true },
+  { name: 'delaySeconds', label: 'Delay', kind: 'seconds', least: 0, isOmitted: true },
   {
-    name: 'priority',
-    label: 'Priority',
-    hint: 'higher is first',
-    kind: 'number',
-    least: -1000,
-    most: 1000,
-    isOmitted: true,
+    ...{ name: 'priority', label: 'Priority', hint: 'higher is first' },
+    ...{ kind: 'number', least: -1000, most: 1000, isOmitted: true },
   },
   { name: 'messageGroup', label: 'Message group', isOmitted: true },
   { name: 'dedupId', label: 'Dedup id', isOmitted: true },
@@ -105,47 +85,38 @@ const MESSAGE: readonly FormField[] = [
 ]
 
 export function SendMessage({ queue, onDone }: { queue: string; onDone(): void }) {
-  const [isOpen, setOpen] = useState(false)
   return (
-    <>
-      <AdminButton scope="queue" onClick={() => setOpen(true)}>
-        Send …
-      </AdminButton>
-      {isOpen && (
-        <FormDialog
-          title="Send a message"
-          action="Send"
-          fields={MESSAGE}
-          settings={null}
-          save={async (values) => {
-            const sent = await ask(operations.sendMessages, { path: { queue }, body: values as Bodies['Sending'] })
-            if (!('id' in sent)) return 'Sent.'
-            return sent.sent ? `Message ${sent.id} is sent.` : `Message ${sent.id} was there.`
-          }}
-          onSaved={onDone}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </>
+    <FormButton
+      label="Send …"
+      scope="queue"
+      title="Send a message"
+      action="Send"
+      fields={MESSAGE}
+      settings={null}
+      save={(body) => ask(operations.sendMessages, { path: { queue }, body: body as Bodies['Sending'] })}
+      said={(done) => ('id' in done ? `Message ${done.id} ${done.sent ? 'is sent' : 'was there'}.` : 'Sent.')}
+      onSaved={onDone}
+    />
   )
 }
 
 export function DeleteQueue({ queue: { queue, counts } }: { queue: QueueStatus }) {
   const count = Object.values(counts).reduce((sum, each) => sum + each, 0)
-  const drop = async () => {
-    await ask(operations.deleteQueue, { path: { queue } })
-    return 'The queue is deleted.'
-  }
   return (
-    <Act label="Delete …" work={drop} onDone={() => goTo(['queues'])}>
-      {(asking) => (
-        <Ask title="Delete the queue?" action="Delete" isDanger mustType={queue} {...asking}>
-          <p>
-            <Name>{queue}</Name> is deleted with {count === 0 ? 'no message in it' : `all ${counted(count, 'message')}`}
-            . Its schedules can't send any more.
-          </p>
-        </Ask>
-      )}
+    <Act
+      label="Delete …"
+      title="Delete the queue?"
+      action="Delete"
+      isDanger
+      mustType={queue}
+      work={() => ask(operations.deleteQueue, { path: { queue } })}
+      said="The queue is deleted."
+      onDone={() => goTo(['queues'])}
+    >
+      <p>
+        <Name>{queue}</Name> is deleted with {count === 0 ? 'no message in it' : `all ${counted(count, 'message')}`}.
+        Its schedules can't send any more.
+      </p>
     </Act>
   )
 }

@@ -3,8 +3,9 @@ import * as operations from '../client/operations'
 import type { PeekedMessage, QueueStatus } from '../shared/queue-types'
 import { link } from './address'
 import { ask, pageQuery } from './api'
-import { Badge, LoadState, Name, NameLink, Num, Pager, Table } from './parts'
+import { Badge, LoadState, Name, NameLink, Num, Pager } from './parts'
 import { usePolled } from './polled'
+import { type Column, Table } from './table'
 import { Time } from './time'
 
 const EVERY_MS = 3000
@@ -62,47 +63,50 @@ function Messages({
   messages,
 }: Pick<MessagesProps, 'queue' | 'state'> & { messages: readonly PeekedMessage[] }) {
   const hasNext = state === 'in-flight' || state === 'delayed'
-  const columns = { Id: 'number id', Body: '', Receives: 'number wide', [hasNext ? 'Ready' : 'Sent']: 'number' }
-  return (
-    <Table columns={columns}>
-      {messages.map((message) => (
-        <tr key={String(message.id)}>
-          <MessageCells queue={queue} message={message} />
-          <td class="number wide">
-            <Num value={message.receiveCount} />
-            {message.maxReceives !== null && (
-              <span class="muted">
-                {' / '}
-                <Num value={message.maxReceives} />
-              </span>
-            )}
-          </td>
-          <td class="number muted">
-            <Time at={hasNext ? message.visibleAt : message.sentAt} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  )
+  const last: Column<PeekedMessage> = hasNext
+    ? { title: 'Ready', kind: 'number muted', cell: ({ visibleAt }) => <Time at={visibleAt} /> }
+    : { title: 'Sent', kind: 'number muted', cell: ({ sentAt }) => <Time at={sentAt} /> }
+  const columns = [...messageColumns(queue), RECEIVES, last]
+  return <Table columns={columns} rows={messages} keyOf={({ id }) => String(id)} />
 }
 
-/** The first two cells of a row: which message it is, and its content. */
-export function MessageCells({ queue, message }: { queue: string; message: PeekedMessage }) {
-  return (
+const RECEIVES: Column<PeekedMessage> = {
+  title: 'Receives',
+  kind: 'number wide',
+  cell: ({ receiveCount, maxReceives }) => (
     <>
-      <th scope="row" class="number id">
-        <a href={link(['queues', queue, 'messages', String(message.id)])} aria-label={`Message ${message.id}`}>
-          {String(message.id)}
-        </a>
-      </th>
-      <td class="what">
+      <Num value={receiveCount} />
+      {maxReceives !== null && (
+        <span class="muted">
+          {' / '}
+          <Num value={maxReceives} />
+        </span>
+      )}
+    </>
+  ),
+}
+
+/** The first two columns: which message it is, and its content. */
+export const messageColumns = (queue: string): readonly Column<PeekedMessage>[] => [
+  {
+    ...{ title: 'Id', isName: true, kind: 'number id' },
+    cell: ({ id }) => (
+      <a href={link(['queues', queue, 'messages', String(id)])} aria-label={`Message ${id}`}>
+        {String(id)}
+      </a>
+    ),
+  },
+  {
+    ...{ title: 'Body', kind: 'what' },
+    cell: (message) => (
+      <>
         <code class="line">{String(message.body)}</code>
         {message.lastError !== null && <div class="error">{message.lastError}</div>}
         <Marks message={message} />
-      </td>
-    </>
-  )
-}
+      </>
+    ),
+  },
+]
 
 function Marks({ message: { messageGroup, priority, deadLetterFrom } }: { message: PeekedMessage }) {
   if (messageGroup === null && priority === 0 && deadLetterFrom === null) return null

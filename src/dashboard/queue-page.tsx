@@ -5,7 +5,7 @@ import { link } from './address'
 import { ask } from './api'
 import { DeadLetters } from './dead-letters'
 import { DeadMessages } from './dead-messages'
-import { Badge, Fact, LoadState, Name, Num, PageHead } from './parts'
+import { Badge, Facts, LoadState, Name, Num, PageHead } from './parts'
 import { usePolled } from './polled'
 import { QueueActions } from './queue-actions'
 import { QueueFigures } from './queue-history'
@@ -61,7 +61,7 @@ export function QueuePage({ queue: name, state, error: kind, from: diedIn, after
       {queue !== null && (
         <>
           <QueueFigures queue={queue} />
-          <Attributes queue={queue} from={from} />
+          <Facts label="Attributes" of={attributesOf(queue, from)} />
           <DeadLetters queue={queue} onDone={refresh} />
           <Tabs queue={queue} shown={shown} />
           {isDeadShown(queue, shown) ? (
@@ -123,66 +123,36 @@ function Tabs({
   )
 }
 
-function Attributes({ queue, from }: { queue: QueueStatus; from: readonly string[] }) {
-  const { deadLetterQueue, retentionSeconds, maxReceives, groupConcurrency, maxMessages, holdEndsAt } = queue
+function attributesOf(queue: QueueStatus, from: readonly string[]) {
+  const { deadLetterQueue, retentionSeconds, maxReceives, groupConcurrency, maxMessages, limited } = queue
   const retention = retentionSeconds === null ? 'for ever' : `for ${exactDuration(retentionSeconds)}`
-  return (
-    <section class="panel" aria-label="Attributes">
-      <dl class="facts">
-        <Fact term="Visibility timeout">{exactDuration(queue.visibilityTimeoutSeconds)}</Fact>
-        <Fact term="Receives">
-          {maxReceives === null ? (
-            'no limit'
-          ) : (
-            <>
-              at most <Num value={maxReceives} />
-            </>
-          )}
-        </Fact>
-        {groupConcurrency !== null && (
-          <Fact term="Of one group">
-            at most <Num value={groupConcurrency} /> at once
-          </Fact>
-        )}
-        {maxMessages !== null && (
-          <Fact term="Messages">
-            at most <Num value={maxMessages} />
-          </Fact>
-        )}
-        <RateFact term="Rate" rate={queue.rateLimit} />
-        <RateFact term="Rate of each group" rate={queue.groupRateLimit} />
-        {holdEndsAt !== null && (
-          <Fact term="Held until">
-            <Time at={holdEndsAt} />
-          </Fact>
-        )}
-        {queue.limited > 0 && (
-          <Fact term="Wait for a turn">
-            <Num value={queue.limited} />
-          </Fact>
-        )}
-        <Fact term="Dead letters">{deadLetterQueue === null ? 'stay here' : <QueueLink name={deadLetterQueue} />}</Fact>
-        {from.length > 0 && (
-          <Fact term="Dead letters of">
-            {from.map((each) => (
-              <QueueLink key={each} name={each} />
-            ))}
-          </Fact>
-        )}
-        <Fact term="When deleted">{queue.onDelete === 'remove' ? 'removed' : `archived ${retention}`}</Fact>
-      </dl>
-    </section>
-  )
+  return {
+    'Visibility timeout': exactDuration(queue.visibilityTimeoutSeconds),
+    Receives: maxReceives === null ? 'no limit' : atMost(maxReceives),
+    'Of one group': groupConcurrency === null ? null : atMost(groupConcurrency, ' at once'),
+    Messages: maxMessages === null ? null : atMost(maxMessages),
+    Rate: queue.rateLimit && rateOf(queue.rateLimit),
+    'Rate of each group': queue.groupRateLimit && rateOf(queue.groupRateLimit),
+    'Held until': queue.holdEndsAt && <Time at={queue.holdEndsAt} />,
+    'Wait for a turn': limited > 0 ? limited : null,
+    'Dead letters': deadLetterQueue === null ? 'stay here' : <QueueLink name={deadLetterQueue} />,
+    'Dead letters of': from.length > 0 ? from.map((each) => <QueueLink key={each} name={each} />) : null,
+    'When deleted': queue.onDelete === 'remove' ? 'removed' : `archived ${retention}`,
+  }
 }
 
-function RateFact({ term, rate }: { term: string; rate: QueueStatus['rateLimit'] }) {
-  if (rate === null) return null
-  return (
-    <Fact term={term}>
-      <Num value={rate.messages} /> in {exactDuration(rate.perSeconds)}
-    </Fact>
-  )
-}
+const atMost = (value: number, rest = '') => (
+  <>
+    at most <Num value={value} />
+    {rest}
+  </>
+)
+
+const rateOf = ({ messages, perSeconds }: NonNullable<QueueStatus['rateLimit']>) => (
+  <>
+    <Num value={messages} /> in {exactDuration(perSeconds)}
+  </>
+)
 
 function QueueLink({ name }: { name: string }) {
   return (

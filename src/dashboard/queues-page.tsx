@@ -4,9 +4,10 @@ import type { QueueListOptions, QueuePage, QueueStatus } from '../shared/queue-t
 import { link } from './address'
 import { ask } from './api'
 import { countsOf } from './counts'
-import { type Column, type Listed, ListPage } from './list-page'
+import { type Listed, ListPage } from './list-page'
 import { Badge, NameLink, Num } from './parts'
 import { NewQueue } from './queue-forms'
+import type { Column } from './table'
 import { duration } from './time'
 
 const CHIPS = { dead: 'Dead', growing: 'Growing', stuck: 'Stuck', blocked: 'Blocked', paused: 'Paused' } as const
@@ -64,7 +65,7 @@ function Chips({ listed, all, states }: ChipsProps) {
 }
 
 const COLUMNS: readonly Column<QueueStatus>[] = [
-  { title: 'Queue', cell: (status) => <Named status={status} /> },
+  { title: 'Queue', isName: true, cell: (status) => <Named status={status} /> },
   { title: 'Ready', kind: 'number', sort: 'ready', cell: (status) => countsOf(status).ready },
   {
     ...{ title: 'A minute', kind: 'number wide', sort: 'growth' },
@@ -73,7 +74,7 @@ const COLUMNS: readonly Column<QueueStatus>[] = [
   { title: 'In flight', kind: 'number wide', sort: 'in-flight', cell: (status) => countsOf(status).inFlight },
   { title: 'Delayed', kind: 'number wide', sort: 'delayed', cell: (status) => countsOf(status).delayed },
   { title: 'Blocked', kind: 'number wide', sort: 'blocked', cell: (status) => countsOf(status).blocked },
-  { title: 'Dead', kind: 'number', sort: 'died', isBad: true, cell: diedOf },
+  { title: 'Dead', kind: 'number', sort: 'died', isBad: () => true, cell: diedOf },
   {
     ...{ title: 'Oldest', kind: 'number', sort: 'oldest' },
     cell: ({ oldestAgeSeconds }) => (oldestAgeSeconds === null ? null : duration(oldestAgeSeconds)),

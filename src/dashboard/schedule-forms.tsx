@@ -1,19 +1,19 @@
 /** The forms of schedules: for a new one, and for what one sends and when. */
-import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { Bodies } from '../client/schemas'
 import type { Schedule } from '../shared/schedule-types'
 import { goTo } from './address'
-import { ask, ifTag } from './api'
-import { FormDialog, type FormField } from './form-dialog'
-import { AdminButton, useAccess } from './may'
+import { ask } from './api'
+import { FormButton } from './form-dialog'
+import type { FormField } from './form-fields'
+import { useAccess } from './may'
 
 const fieldsFrom = (prefix: string): readonly FormField[] => [
   { name: 'schedule', label: 'Name', isRequired: true, isFixed: true, initial: prefix },
   { name: 'queue', label: 'Queue', isRequired: true, initial: prefix },
   { name: 'cron', label: 'Pattern', hint: 'such as 30 2 * * *' },
-  { name: 'timeZone', label: 'Time zone', hint: 'empty: UTC' },
-  { name: 'everySeconds', label: 'Or every, in seconds', kind: 'number', least: 1, most: 315_360_000 },
+  { name: 'timeZone', label: 'Time zone', empty: 'UTC' },
+  { name: 'everySeconds', label: 'Or every', kind: 'seconds', least: 1, most: 315_360_000 },
   { name: 'missed', label: 'Missed ticks', kind: 'choice', choices: ['send-once', 'skip'], initial: 'send-once' },
   { name: 'body', label: 'Body', hint: 'JSON', kind: 'json', isRequired: true, initial: '{}' },
   { name: 'attributes', label: 'Attributes', hint: 'a JSON object of texts', kind: 'json' },
@@ -22,58 +22,41 @@ const fieldsFrom = (prefix: string): readonly FormField[] => [
     ...{ name: 'priority', label: 'Priority', hint: 'higher is first' },
     ...{ kind: 'number', least: -1000, most: 1000, isRequired: true, initial: '0' },
   },
-  {
-    ...{ name: 'delaySeconds', label: 'Delay in seconds' },
-    ...{ kind: 'number', least: 0, isRequired: true, initial: '0' },
-  },
+  { name: 'delaySeconds', label: 'Delay', kind: 'seconds', least: 0, isRequired: true, initial: '0' },
 ]
 
 export function NewSchedule() {
-  const [isOpen, setOpen] = useState(false)
   const access = useAccess()
   return (
-    <>
-      <AdminButton onClick={() => setOpen(true)}>New schedule</AdminButton>
-      {isOpen && (
-        <FormDialog
-          title="New schedule"
-          action="Create"
-          fields={fieldsFrom(access?.prefix ?? '')}
-          settings={null}
-          save={async ({ schedule, ...body }) => {
-            const parts = { path: { schedule: schedule as string }, headers: { 'If-None-Match': '*' } }
-            await ask(operations.putSchedule, { ...parts, body: body as unknown as Bodies['NewSchedule'] })
-            return 'The schedule is made.'
-          }}
-          onSaved={({ schedule }) => goTo(['schedules', schedule as string])}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </>
+    <FormButton
+      label="New schedule"
+      title="New schedule"
+      action="Create"
+      fields={fieldsFrom(access?.prefix ?? '')}
+      settings={null}
+      save={({ schedule, ...body }, headers) => {
+        const path = { schedule: schedule as string }
+        return ask(operations.putSchedule, { path, body: body as unknown as Bodies['NewSchedule'], headers })
+      }}
+      said="The schedule is made."
+      onSaved={({ schedule }) => goTo(['schedules', schedule as string])}
+    />
   )
 }
 
 export function ChangeSchedule({ schedule, onDone }: { schedule: Schedule; onDone(): void }) {
-  const [isOpen, setOpen] = useState(false)
   const path = { schedule: schedule.schedule }
   return (
-    <>
-      <AdminButton onClick={() => setOpen(true)}>Change …</AdminButton>
-      {isOpen && (
-        <FormDialog
-          title="Change the schedule"
-          action="Save"
-          fields={fieldsFrom('')}
-          settings={schedule}
-          look={() => ask(operations.getSchedule, { path })}
-          save={async (body, tag) => {
-            await ask(operations.updateSchedule, { path, body, headers: ifTag(tag) })
-            return 'The schedule is saved.'
-          }}
-          onSaved={onDone}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </>
+    <FormButton
+      label="Change …"
+      title="Change the schedule"
+      action="Save"
+      fields={fieldsFrom('')}
+      settings={schedule}
+      look={() => ask(operations.getSchedule, { path })}
+      save={(body, headers) => ask(operations.updateSchedule, { path, body, headers })}
+      said="The schedule is saved."
+      onSaved={onDone}
+    />
   )
 }

@@ -5,7 +5,7 @@ import { Act } from './action'
 import { goTo, link } from './address'
 import { ask } from './api'
 import { ReadOnlyNote } from './may'
-import { Ask, Fact, LoadState, Name, NameLink, PageHead, TimeFacts } from './parts'
+import { Facts, LoadState, Name, NameLink, PageHead } from './parts'
 import { usePolled } from './polled'
 import { ChangeSchedule } from './schedule-forms'
 import { timingOf } from './schedules-page'
@@ -35,7 +35,7 @@ function Details({ schedule }: { schedule: Schedule }) {
   const { lastError } = schedule
   return (
     <>
-      <Facts schedule={schedule} />
+      <Facts of={factsOf(schedule)} />
       {lastError !== null && (
         <section aria-labelledby="error">
           <h2 id="error">Why the next tick cannot be sent</h2>
@@ -47,47 +47,40 @@ function Details({ schedule }: { schedule: Schedule }) {
   )
 }
 
-function Facts({ schedule }: { schedule: Schedule }) {
+function factsOf(schedule: Schedule) {
   const { queue, missed, priority, delaySeconds, messageGroup } = schedule
-  const times = { 'Next tick': schedule.nextTickAt, 'Last tick': schedule.lastTickAt, Sent: schedule.lastSentAt }
-  return (
-    <dl class="facts panel">
-      <Fact term="Queue">
-        <NameLink to={['queues', queue]}>{queue}</NameLink>
-      </Fact>
-      <Fact term="Ticks">{timingOf(schedule)}</Fact>
-      <TimeFacts of={times} />
-      <Fact term="Missed ticks">{missed === 'skip' ? 'skipped' : 'the newest is sent late'}</Fact>
-      {delaySeconds > 0 && <Fact term="Delay">{exactDuration(delaySeconds)}</Fact>}
-      <Fact term="Priority">{priority}</Fact>
-      {messageGroup !== null && (
-        <Fact term="Message group">
-          <Name>{messageGroup}</Name>
-        </Fact>
-      )}
-    </dl>
-  )
+  return {
+    Queue: <NameLink to={['queues', queue]}>{queue}</NameLink>,
+    Ticks: timingOf(schedule),
+    'Next tick': schedule.nextTickAt,
+    'Last tick': schedule.lastTickAt,
+    Sent: schedule.lastSentAt,
+    'Missed ticks': missed === 'skip' ? 'skipped' : 'the newest is sent late',
+    Delay: delaySeconds > 0 ? exactDuration(delaySeconds) : null,
+    Priority: priority,
+    'Message group': messageGroup && <Name>{messageGroup}</Name>,
+  }
 }
 
 function Buttons({ schedule, onDone }: { schedule: Schedule; onDone(): void }) {
   const { schedule: name } = schedule
-  const end = async () => {
-    await ask(operations.deleteSchedule, { path: { schedule: name } })
-    return 'The schedule has ended.'
-  }
   return (
     <div class="actions">
       <div class="buttons">
         <ChangeSchedule schedule={schedule} onDone={onDone} />
-        <Act label="End …" work={end} onDone={() => goTo(['schedules'])}>
-          {(asking) => (
-            <Ask title="End the schedule?" action="End" isDanger {...asking}>
-              <p>
-                <Name>{name}</Name> sends nothing more. Messages that it has sent stay. An app that creates the schedule
-                when it starts makes it again.
-              </p>
-            </Ask>
-          )}
+        <Act
+          label="End …"
+          title="End the schedule?"
+          action="End"
+          isDanger
+          work={() => ask(operations.deleteSchedule, { path: { schedule: name } })}
+          said="The schedule has ended."
+          onDone={() => goTo(['schedules'])}
+        >
+          <p>
+            <Name>{name}</Name> sends nothing more. Messages that it has sent stay. An app that creates the schedule
+            when it starts makes it again.
+          </p>
         </Act>
       </div>
       <ReadOnlyNote />

@@ -2,9 +2,10 @@
 import * as operations from '../client/operations'
 import type { ListedSchedule } from '../shared/schedule-types'
 import { ask } from './api'
-import { type Column, type Listed, ListPage } from './list-page'
+import { type Listed, ListPage } from './list-page'
 import { Badge, NameLink } from './parts'
 import { NewSchedule } from './schedule-forms'
+import type { Column } from './table'
 import { exactDuration, Time } from './time'
 
 export function SchedulesPage({ listed }: { listed: Listed }) {
@@ -31,6 +32,7 @@ export function timingOf({ cron, timeZone, everySeconds }: ListedSchedule): stri
 const COLUMNS: readonly Column<ListedSchedule>[] = [
   {
     title: 'Schedule',
+    isName: true,
     cell: ({ schedule, lastError }) => (
       <>
         <NameLink to={['schedules', schedule]}>{schedule}</NameLink>{' '}

@@ -139,7 +139,7 @@ test('a schedule is made in 3 clicks, and changed', async () => {
   await page.getByRole('button', { name: 'Change …' }).click()
   await dialog.getByLabel('Pattern').fill('')
   await dialog.getByLabel('Time zone').fill('')
-  await dialog.getByLabel('Or every, in seconds').fill('90')
+  await dialog.getByLabel('Or every in seconds').fill('90')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByText('every 1 min 30 s').waitFor()
   expect(await server.call('GET', 'schedules/s-nightly')).toMatchObject({ cron: null, everySeconds: 90, body: {} })
@@ -148,6 +148,17 @@ test('a schedule is made in 3 clicks, and changed', async () => {
 describe('groups', () => {
   const append = (group: string, members: string) =>
     server.call('POST', 'items', { items: [...members].map((member) => ({ group, member })) })
+
+  test('the first one is made by the button of the empty page, with what is left to the policy', async () => {
+    const page = await pageOf('#/groups?prefix=g-new')
+    await page.getByRole('button', { name: 'New group' }).click()
+    await dialogOf(page).getByLabel('Name').fill('g-new')
+    await dialogOf(page).getByLabel('as the policy says').first().uncheck()
+    await dialogOf(page).getByLabel('Capacity').fill('7')
+    await dialogOf(page).getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: 'g-new' }).waitFor()
+    expect(await server.call('GET', 'groups/g-new')).toMatchObject({ own: { capacity: 7 } })
+  })
 
   test('a member is erased in 3 clicks, after a count', async () => {
     await server.call('POST', 'items', { items: [1, 2, 3].map((i) => ({ group: `g-e:${i % 2}`, member: 'user-7' })) })
@@ -198,6 +209,20 @@ describe('feeds', () => {
   }
   const cursorOf = async (feed: string, consumer: string) =>
     ((await server.call('GET', `feeds/${feed}/consumers/${consumer}`)) as { cursor: string }).cursor
+
+  test('the first entry is put by the button of the empty page, and replaces none', async () => {
+    const page = await pageOf('#/feeds?prefix=f-new', [412])
+    for (const value of ['[1]', '[2]']) {
+      await page.getByRole('button', { name: 'New entry' }).click()
+      await dialogOf(page).getByLabel('Feed').fill('f-new')
+      await dialogOf(page).getByLabel('Key').fill('k/1')
+      await dialogOf(page).getByLabel('Value').fill(value)
+      await dialogOf(page).getByRole('button', { name: 'Put' }).click()
+      await page.getByText(value === '[1]' ? 'The entry is there.' : /has version 1/).waitFor()
+      await page.goto(`${server.url}/#/feeds`)
+    }
+    expect(await server.call('GET', 'feeds/f-new/entries/k%2F1')).toMatchObject({ value: [1] })
+  })
 
   test('the newest changes are shown, all of them from the beginning, and an entry by its key', async () => {
     await fill('f-read', 60)

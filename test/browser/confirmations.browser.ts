@@ -156,6 +156,7 @@ describe('a change of what a group keeps', () => {
     await change(page, () => page.getByLabel('Capacity').fill('9'))
     await dialogOf(page).getByText('4 groups follow it. No item is removed.').waitFor()
     await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Delete …' }).click()
     await dialogOf(page).getByText('4 groups follow it').waitFor()
     await page.keyboard.press('Escape')

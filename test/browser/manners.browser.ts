@@ -21,7 +21,7 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
   const page = await openPage(`${server.url}/#/groups`)
   await page.getByRole('row', { name: /article:oak-desk/ }).waitFor()
   const walk: string[] = []
-  for (let i = 0; i < 11; i++) {
+  for (let i = 0; i < 12; i++) {
     await page.keyboard.press('Tab')
     walk.push(await focused(page))
     const outline = await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle)
@@ -37,6 +37,7 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
     'a Policies',
     'a Feeds',
     'a No key',
+    'button New group',
     'input ',
     'a article:espresso-machine',
   ])
@@ -53,11 +54,14 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
   await press('Change settings')
   await page.getByLabel('Capacity').waitFor()
   await press('Save …')
-  await page.getByRole('dialog').waitFor()
-  expect(await focused(page)).toBe('button Cancel')
+  await page.getByText('No item is removed.').waitFor()
+  expect(await focused(page)).toBe('button Back')
   await page.keyboard.press('Escape')
-  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.getByLabel('Capacity').waitFor()
   expect(await focused(page)).toBe('button Save …')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await focused(page)).toBe('button Change settings')
 })
 
 test('a link that is followed while the page is drawn first is followed', async () => {

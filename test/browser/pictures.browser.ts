@@ -71,7 +71,7 @@ test.each([
       for (const [name, [hash, pressed]] of Object.entries(FORMS)) {
         await visit(page, hash)
         await page.getByRole('button', { name: pressed }).click()
-        await page.locator('form.settings').waitFor()
+        await page.locator('dialog.form').waitFor()
         await picture(page, `${name}-${size}-${colorScheme}`)
         overflows[name] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       }

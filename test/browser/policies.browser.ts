@@ -24,9 +24,9 @@ test('are found in the menu, made, changed and deleted', async () => {
   await page.getByRole('button', { name: 'Save …' }).click()
   const dialog = page.getByRole('dialog')
   await dialog
-    .getByText('article:<script>: capacity 50, mode distinct, expiry 16 min 40 s, forgetting when empty never.')
+    .getByText('article:<script>: capacity 50, mode distinct, expiry 16 min 40 s, forget when empty never.')
     .waitFor()
-  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.getByRole('button', { name: 'Back' }).click()
   await expect(policyOf('article:<script>')).rejects.toThrow('404')
   await page.getByRole('button', { name: 'Save …' }).click()
   await dialog.getByRole('button', { name: 'Save' }).click()

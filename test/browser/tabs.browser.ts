@@ -50,7 +50,7 @@ test('of a group that another user deletes', async () => {
   const page = await formOf('#/groups/g%3A2')
   await page.getByLabel('Capacity').fill('20')
   await page.getByRole('button', { name: 'Save …' }).click()
-  await dialogOf(page).waitFor()
+  await dialogOf(page).getByText('capacity 20').waitFor()
   await server.call('DELETE', 'groups/g%3A2')
   await dialogOf(page).getByRole('button', { name: 'Save' }).click()
   await page.getByText(/Another user has deleted/).waitFor()
@@ -82,9 +82,7 @@ test('a new policy does not replace one that is there', async () => {
   await page.getByLabel('Capacity').fill('3')
   await save(page)
   await page
-    .getByText(
-      'There is a policy for q: already: capacity 10, mode history, expiry never, forgetting when empty never.',
-    )
+    .getByText('There is a policy for q: already: capacity 10, mode history, expiry never, forget when empty never.')
     .waitFor()
   expect(await server.call('GET', 'policies/q%3A')).toMatchObject({ capacity: 10 })
 })

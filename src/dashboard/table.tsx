@@ -1,0 +1,81 @@
+/** Tables: one definition of a column serves its heading, its cells, sorting and phones. */
+import type { ComponentChildren } from 'preact'
+import { shown } from './parts'
+
+export interface Column<T> {
+  title: string
+  /** The heading is only read aloud. */
+  isSilent?: boolean
+  /** Classes, such as `number`; `wide` if it is hidden on a phone. */
+  kind?: string
+  /** It has the name of the row. */
+  isName?: boolean
+  /** The word by which the server sorts. */
+  sort?: string
+  isBad?(row: T): boolean
+  /** Null and zero recede. */
+  cell(row: T): ComponentChildren
+}
+
+export interface Sorting {
+  by: string | null
+  link(sort: string | null): string
+}
+
+interface TableProps<T> {
+  class?: string
+  columns: readonly Column<T>[]
+  rows: readonly T[]
+  keyOf(row: T): string
+  sorting?: Sorting
+  attributes?(row: T): object
+}
+
+export function Table<T>({ class: name, columns, rows, keyOf, sorting, attributes }: TableProps<T>) {
+  return (
+    <div class="panel">
+      <table class={name}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Heading key={column.title} column={column} sorting={sorting} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} {...attributes?.(row)}>
+              {columns.map((column) => cellOf(column, row))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Heading<T>({ column, sorting }: { column: Column<T>; sorting?: Sorting | undefined }) {
+  const { title, isSilent, kind, sort } = column
+  if (isSilent) return <th scope="col" class={kind} aria-label={title} />
+  const isSorted = sort !== undefined && sorting?.by === sort
+  return (
+    <th scope="col" class={kind} aria-sort={isSorted ? 'descending' : undefined}>
+      {sort !== undefined && sorting ? <a href={sorting.link(isSorted ? null : sort)}>{title}</a> : title}
+    </th>
+  )
+}
+
+function cellOf<T>({ kind = '', isName, isBad, cell }: Column<T>, row: T) {
+  const value = cell(row)
+  if (isName) {
+    return (
+      <th scope="row" class={kind || undefined}>
+        {shown(value)}
+      </th>
+    )
+  }
+  const isNothing = value === null || value === 0 || value === 0n
+  return (
+    <td class={`${kind} ${isNothing ? 'zero' : isBad?.(row) ? 'bad' : ''}`}>{value === null ? '–' : shown(value)}</td>
+  )
+}
