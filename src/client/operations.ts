@@ -39,6 +39,7 @@ export const deleteQueue = 'DELETE /v1/queues/{queue}' as Operation<undefined, {
 export const updateQueue = 'PATCH /v1/queues/{queue}' as Operation<Answers['Queue'], { path: Path<'queue'>; body: Bodies['QueueChanges'] }>
 export const listErrors = 'GET /v1/queues/{queue}/errors' as Operation<Answers['DeadErrors'], { path: Path<'queue'>; query: Query<'from'> }>
 export const queueHistory = 'GET /v1/queues/{queue}/history' as Operation<Answers['QueueHistory'], { path: Path<'queue'>; query: Query<'period'> }>
+export const queueReceivers = 'GET /v1/queues/{queue}/receivers' as Operation<Answers['QueueReceivers'], { path: Path<'queue'> }>
 export const redriveQueue = 'POST /v1/queues/{queue}/redrive' as Operation<Answers['Moved'], { path: Path<'queue'>; body: Bodies['Redrive'] }>
 export const promoteMessages = 'POST /v1/queues/{queue}/promote' as Operation<Answers['Promoted'], { path: Path<'queue'>; body: Bodies['Promote'] }>
 export const purgeQueue = 'POST /v1/queues/{queue}/purge' as Operation<Answers['Deleted'], { path: Path<'queue'>; body: Bodies['Purge'] }>

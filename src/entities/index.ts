@@ -2,7 +2,7 @@ import { RecentnKey, RecentnSchema, RecentnWriter, Reminder } from './bookkeepin
 import { AppendRow, SendRow } from './door-row'
 import { Feed, FeedConsumer, FeedDrop, FeedEntry, FeedTombstone, Sequence } from './feed'
 import { Poll, PollClaim } from './poll'
-import { QueueDrop, QueueHistorySlot, WorkQueue } from './queue'
+import { QueueDrop, QueueHistorySlot, QueueReceiver, WorkQueue } from './queue'
 import { QueueArchive, QueueMessage } from './queue-message'
 import { QueueCursor, QueueDedup, QueueFlow, QueueKey, QueueMessageGroup, QueueTurns } from './queue-places'
 import { QueueSchedule } from './queue-schedule'
@@ -33,6 +33,7 @@ export const entities = [
   QueueKey,
   QueueMessage,
   QueueMessageGroup,
+  QueueReceiver,
   QueueSchedule,
   QueueTurns,
   RecentGroup,

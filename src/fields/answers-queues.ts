@@ -39,6 +39,7 @@ import {
   truth,
 } from './answers'
 import { tag } from './answers-groups'
+import { HOLDER } from './answers-receivers'
 import { MAX_RECEIVES, MESSAGE_STATES, PRIORITY, SETTING } from './queues'
 import { oneOf } from './rules'
 
@@ -59,7 +60,6 @@ const queue = {
   createdAt: time('2026-11-20T08:30:00.000Z'),
 }
 export const QUEUE: AnswerOf<Queue> = answer('Queue', queue)
-
 const counts: AnswerOf<MessageCounts> = answer(
   '',
   { ready: count(12), inFlight: count(3), delayed: count(1), blocked: count(0), dead: count(0), archived: count(0) },
@@ -225,6 +225,7 @@ const peeked = {
   lastReceivedAt: orNull(time(RECEIVED_AT)),
   archivedAt: orNull(time()),
   key: orNull(name('index-7')),
+  receiver: { ...HOLDER, example: null },
   deadLetterFrom: shown(
     null,
     'The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the ' +

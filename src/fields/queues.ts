@@ -238,7 +238,8 @@ export const IDS: Field<readonly bigint[]> = {
   },
   schema: { type: 'array', items: ref('Id'), minItems: 1, maxItems: MAX_BATCH },
 }
-export const PROMOTE_RULES = rulesOf({ ids: required(IDS) })
+export const IDS_RULES = rulesOf({ ids: required(IDS) })
+export const PROMOTE_RULES = rulesOf({ inFlight: optional(flag()) })
 export const ANY_COUNT = whole(1, Number.MAX_SAFE_INTEGER)
 const deadChoices = { ...deadFilter, ids: optional(IDS), limit: optional(ANY_COUNT), dryRun: optional(flag()) }
 export const redriveOptions = { ...deadChoices, prefix: optional(PREFIX) }

@@ -161,6 +161,9 @@ export class HoldDto extends Judged {
 @Component('Promote')
 export class PromoteDto extends Judged {
   @Required(fields.IDS) ids!: readonly bigint[]
+
+  @Optional(defaulted(flag(), false, 'True: the messages in flight, in place of the delayed ones.'))
+  inFlight?: boolean
 }
 
 /** A request without members. */

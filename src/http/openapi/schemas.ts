@@ -6,6 +6,7 @@ import * as group from '../../fields/answers-groups'
 import { OVERVIEW, TROUBLE } from '../../fields/answers-overview'
 import { ACCESS, HEALTH, METRICS } from '../../fields/answers-process'
 import * as queue from '../../fields/answers-queues'
+import { QUEUE_RECEIVERS } from '../../fields/answers-receivers'
 import { LISTED_SCHEDULE, SCHEDULE, SCHEDULE_PAGE } from '../../fields/answers-schedules'
 import { CURSOR_SCHEMA } from '../../fields/feeds'
 import { type DtoClass, ref, type Schema } from '../../fields/field'
@@ -87,6 +88,7 @@ const ofQueues = components(
   ...[queueDto.HoldDto, queue.HELD],
   queue.DEAD_ERRORS,
   queue.QUEUE_HISTORY,
+  QUEUE_RECEIVERS,
   ...[queueDto.NewMessageDto, queueDto.MessagesDto],
 )
 const ofMessages = components(

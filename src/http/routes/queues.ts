@@ -1,6 +1,7 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state and their errors, redriving and purging them. */
 import { DELETED } from '../../fields/answers-groups'
 import { DEAD_ERRORS, MOVED, PROMOTED, QUEUE_HISTORY, QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
+import { QUEUE_RECEIVERS } from '../../fields/answers-receivers'
 import { HISTORY_PERIODS, QUEUE_ORDERS, QUEUE_STATES } from '../../fields/queues'
 import { PromoteDto, PurgeDto, RedriveDto } from '../dto/queues'
 import { chosenParameter, nameParameter, optional, wordParameter } from '../input/parameters'
@@ -100,6 +101,18 @@ const history = route({
   handle: async (store, { path: { queue }, query }) => QUEUE_HISTORY.json(await store.queues.history(queue, query)),
 })
 
+const receivers = route({
+  ...onQueue,
+  method: 'get',
+  path: `${onQueue.path}/receivers`,
+  scope: 'read',
+  id: 'queueReceivers',
+  summary: 'Read which processes receive from a queue, and what blocks its message groups',
+  outcomes: { 200: { description: 'The receivers and the blocked groups.', shape: QUEUE_RECEIVERS } },
+  refusals: ['queue_not_found'],
+  handle: async (store, { path: { queue } }) => QUEUE_RECEIVERS.json(await store.queues.receivers(queue)),
+})
+
 const redrive = route({
   ...onQueue,
   method: 'post',
@@ -126,11 +139,14 @@ const promote = route({
   scope: 'admin',
   body: bodyOf(PromoteDto, { ids: ['1042'] }),
   id: 'promoteMessages',
-  summary: 'Make delayed messages due now',
-  description: 'Messages that are not delayed, or not there, are not counted.',
+  summary: 'Make delayed messages due now, or end the claims of messages in flight',
+  description:
+    'Messages in another state, or not there, are not counted. With `inFlight` claims end as by `nackMessages`: their receipt ' +
+    'handles are stale, and a message that has used up its receives is dead.',
   outcomes: { 200: { description: 'The number of promoted messages.', shape: PROMOTED } },
   refusals: ['queue_not_found'],
-  handle: async (store, { path: { queue }, body: { ids } }) => PROMOTED.json(await store.queues.promote(queue, ids)),
+  handle: async (store, { path: { queue }, body: { ids, ...options } }) =>
+    PROMOTED.json(await store.queues.promote(queue, ids, options)),
 })
 
 const purge = route({
@@ -148,4 +164,4 @@ const purge = route({
   handle: async (store, { path: { queue }, body }) => DELETED.json(await store.queues.purge(queue, body)),
 })
 
-export const queueRoutes: readonly Route[] = [list, get, errors, history, redrive, promote, purge]
+export const queueRoutes: readonly Route[] = [list, get, errors, history, receivers, redrive, promote, purge]

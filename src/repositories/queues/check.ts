@@ -17,6 +17,7 @@ import type {
   NackOptions,
   NewMessage,
   PeekOptions,
+  PromoteOptions,
   PurgeOptions,
   QueueListOptions,
   QueueSettings,
@@ -187,8 +188,9 @@ export function checkHold(queue: unknown, options: HoldOptions): void {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, HOLD_RULES)])
 }
 
-export function checkPromote(queue: unknown, ids: readonly bigint[]): void {
-  refuse([...nameFaults('queue', queue), ...faultsOf({ ids }, fields.PROMOTE_RULES)])
+export function checkPromote(queue: unknown, ids: readonly bigint[], options: PromoteOptions): void {
+  const faults = [...faultsOf({ ids }, fields.IDS_RULES), ...faultsOf(options, fields.PROMOTE_RULES)]
+  refuse([...nameFaults('queue', queue), ...faults])
 }
 
 export function checkedRedrive(queue: unknown, options: RedriveOptions): DeadChoice {

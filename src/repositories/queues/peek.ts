@@ -4,14 +4,7 @@ import type { Reader, Row, Tx } from '../../database/engine'
 import { maxBytesOf } from '../../fields/options'
 import { invalidInput } from '../../shared/errors'
 import { jsonBytes } from '../../shared/json-faults'
-import type {
-  BodyOptions,
-  MessagePage,
-  MessageState,
-  PeekedMessage,
-  PeekOptions,
-  WholeMessage,
-} from '../../shared/queue-types'
+import type { BodyOptions, MessagePage, MessageState, PeekOptions, WholeMessage } from '../../shared/queue-types'
 import { choosing, OWN_COLUMN } from './dead/dead-choice'
 import { changePlaces, makeNextReady, moveOf } from './groups/places'
 import { holdHead, isLimited, type QueueHead, type ReadHead, requireHead } from './heads'
@@ -20,6 +13,7 @@ import { KeyTurns, NO_KEYS } from './keys/key-turns'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { peekedOf, wholeOf } from './peeked'
+import { holdersOf } from './receivers/read'
 import { deathColumns, OWN_LIMIT, PREVIEW_LENGTH, stateName, storedState } from './rows'
 import { lockChosen } from './settle/transitions'
 
@@ -64,25 +58,30 @@ export async function peekPage(
   const columns = options.bodies === 'preview' ? PREVIEWED : WHOLE
   const isChosen = choosing(options, queue, state === 'dead')
   let after = afterOf(options.after)
-  const messages: PeekedMessage[] = []
+  const shown: Row[] = []
+  const page = async (more: boolean): Promise<MessagePage> => {
+    const holder = await holdersOf(reader, head.id, state === 'in-flight' ? shown : [])
+    const messages = shown.map((row) => peekedOf(row, state, head.maxReceives, { ...options, receiver: holder(row) }))
+    return { messages, nextAfter: more && after ? textOf(after) : null }
+  }
   let bytes = 0
   for (let seen = 0; ; ) {
-    const asked = isChosen ? ROWS_AT_ONCE : Math.min(ROWS_AT_ONCE, limit - messages.length + 1)
+    const asked = isChosen ? ROWS_AT_ONCE : Math.min(ROWS_AT_ONCE, limit - shown.length + 1)
     const rows = await rowsAfter(reader, head, state, { after, limit: asked, columns })
     for (const row of rows) {
       if (isChosen && !isChosen(row)) {
         after = placeOf(row)
         continue
       }
-      const isFull = messages.length === limit || (messages.length > 0 && bytes + bytesOf(row) > maxBytes)
-      if (isFull) return { messages, nextAfter: after && textOf(after) }
-      messages.push(peekedOf(row, state, head.maxReceives, options))
+      const isFull = shown.length === limit || (shown.length > 0 && bytes + bytesOf(row) > maxBytes)
+      if (isFull) return page(true)
+      shown.push(row)
       bytes += bytesOf(row)
       after = placeOf(row)
     }
-    if (rows.length < asked) return { messages, nextAfter: null }
+    if (rows.length < asked) return page(false)
     seen += rows.length
-    if (seen >= MAX_SEEN) return { messages, nextAfter: after && textOf(after) }
+    if (seen >= MAX_SEEN) return page(true)
   }
 }
 
@@ -125,15 +124,19 @@ export async function getMessage(
   const text = `${reader.engine.bigint('id')} AS id`
   const columns = `${WHOLE}, failures`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${reader.engine.bigint('sort_minor')} AS minor, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
-  if (row) return wholeOf(row, stateName(row.state), head.maxReceives, options)
+  if (row) {
+    const state = stateName(row.state)
+    const holder = await holdersOf(reader, head.id, state === 'in-flight' ? [row] : [])
+    return wholeOf(row, state, head.maxReceives, { ...options, receiver: holder(row) })
+  }
   const [archived] = await reader.rows(
     `SELECT ${text}, archived_at_ms, max_receives, ${columns} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
-  return archived ? wholeOf(archived, 'archived', head.maxReceives, options) : null
+  return archived ? wholeOf(archived, 'archived', head.maxReceives, { ...options, receiver: null }) : null
 }
 
 export async function deleteMessage(tx: Tx, memory: QueueMemory, queue: string, id: bigint): Promise<boolean> {

@@ -6,7 +6,12 @@ import { limitOf } from './heads'
 import { attributesOf, bodyOf, countOf, timeOf } from './rows'
 import { failuresOf } from './settle/failures'
 
-type PeekedRow = [row: Row, state: MessageState, limit: number, options: { bodies?: BodyForm }]
+type PeekedRow = [
+  row: Row,
+  state: MessageState,
+  limit: number,
+  also: { bodies?: BodyForm; receiver: PeekedMessage['receiver'] },
+]
 
 export const peekedOf = (...given: PeekedRow): PeekedMessage => PEEKED_MESSAGE.of(fieldsOf(...given))
 
@@ -14,7 +19,7 @@ export const wholeOf = (...given: PeekedRow): WholeMessage =>
   WHOLE_MESSAGE.of({ ...fieldsOf(...given), failures: failuresOf(given[0].failures) })
 
 /** `limit` is the queue's, as the table has it, for messages without their own. */
-function fieldsOf(...[row, state, limit, { bodies }]: PeekedRow): PeekedMessage {
+function fieldsOf(...[row, state, limit, { bodies, receiver }]: PeekedRow): PeekedMessage {
   return {
     id: BigInt(row.id as string),
     state,
@@ -32,6 +37,7 @@ function fieldsOf(...[row, state, limit, { bodies }]: PeekedRow): PeekedMessage 
     lastError: row.last_error as string | null,
     messageGroup: row.message_group as string | null,
     key: row.message_key as string | null,
+    receiver,
     priority: Number(row.priority),
     attributes: attributesOf(row.attributes as string | null),
   }

@@ -22,12 +22,14 @@ import { cancelWaiting } from './keys/cancel'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
 import * as queues from './queues'
+import { readReceivers } from './receivers/read'
 import { purgeQueue } from './removal'
 import { SENDS } from './send/send'
 import { ACKS } from './settle/ack'
 import { promoteChosen, promoteDue } from './settle/promote'
 import type { Receipt } from './settle/receipts'
 import { redriveQueue } from './settle/redrive'
+import { release } from './settle/release'
 import * as settle from './settle/settle'
 import { queueOf } from './shown'
 import { listStatuses, readStatus } from './status'
@@ -156,8 +158,10 @@ export class QueueRepository implements Queue.Queues {
     return { moved: await redriveQueue(this.#session, this.#memory, queue, choice) }
   }
 
-  async promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }> {
-    check.checkPromote(queue, ids)
+  async promote(queue: string, ids: readonly bigint[], options: Queue.PromoteOptions = {}) {
+    check.checkPromote(queue, ids, options)
+    const nack = (request: settle.NackRequest) => this.#run(settle.NACKS, request)
+    if (options.inFlight) return { promoted: await release(this.#session, nack, queue, ids) }
     return { promoted: await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids)) }
   }
 
@@ -173,11 +177,14 @@ export class QueueRepository implements Queue.Queues {
     return this.#session.read((reader) => readErrors(reader, queue, options.from))
   }
 
-  async history(
-    queue: string,
-    options: { period?: Queue.HistoryPeriod | undefined } = {},
-  ): Promise<Queue.QueueHistory> {
+  async history(queue: string, options: { period?: Queue.HistoryPeriod | undefined } = {}) {
     return readHistory(this.#session, queue, check.checkedPeriod(queue, options))
+  }
+
+  async receivers(queue: string): Promise<Queue.QueueReceivers> {
+    check.checkQueue(queue)
+    await promoteDue(this.#session, this.#memory, queue)
+    return this.#session.read((reader) => readReceivers(reader, queue))
   }
 
   async get(queue: string): Promise<Queue.QueueStatus | null> {
