@@ -7,6 +7,7 @@ import { messageGroupTable, recentn1764000000000 } from './1764000000000-group-c
 import { recentn1764100000000, reminderTable } from './1764100000000-bounds-and-reminders'
 import { doorTables, recentn1764200000000 } from './1764200000000-door'
 import { limitTables, recentn1764300000000 } from './1764300000000-limits-and-keys'
+import { receiverTable, recentn1764400000000 } from './1764400000000-receivers'
 import { addedColumns } from './added'
 import { dialect, SQLITE, type Types } from './dialect'
 import { firstTables } from './first'
@@ -25,6 +26,7 @@ export function migrationsOf(prefix: string): (new () => MigrationInterface)[] {
     recentn1764100000000(prefix, stem),
     recentn1764200000000(prefix, stem),
     recentn1764300000000(prefix, stem),
+    recentn1764400000000(prefix, stem),
   ]
 }
 
@@ -40,7 +42,7 @@ export function migrationStem(prefix: string): string {
 export const migrations = migrationsOf(DEFAULT_PREFIX)
 
 /** The version of the tables that this code knows, as the table `schema` has it. */
-export const SCHEMA_VERSION = 7
+export const SCHEMA_VERSION = 8
 
 function laterTables(types: Types): TableDefinition[] {
   return [
@@ -49,6 +51,7 @@ function laterTables(types: Types): TableDefinition[] {
     reminderTable(types),
     ...doorTables(types),
     ...limitTables(types),
+    receiverTable(types),
   ]
 }
 

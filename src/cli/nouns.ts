@@ -99,6 +99,10 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
           'oldestAgeSeconds',
         ],
       },
+      receivers: {
+        operation: 'queueReceivers',
+        table: ['receivers', 'name', 'beganAt', 'lastSeenAt', 'gone', 'inFlight', 'receivedLastMinute'],
+      },
       redrive: { operation: 'redriveQueue' },
       promote: { operation: 'promoteMessages', given: ['ids'] },
       purge: { operation: 'purgeQueue', asks: true },

@@ -34,6 +34,7 @@ export const policyLosses = 'POST /v1/policies/{prefix}/losses' as Operation<Ans
 export const listQueues = 'GET /v1/queues' as Operation<Answers['QueuePage'], { query: Query<'prefix' | 'contains' | 'limit' | 'after' | 'state' | 'sort' | 'deadLetterQueue'> }>
 export const listErrors = 'GET /v1/queues/{queue}/errors' as Operation<Answers['DeadErrors'], { path: Path<'queue'>; query: Query<'from'> }>
 export const queueHistory = 'GET /v1/queues/{queue}/history' as Operation<Answers['QueueHistory'], { path: Path<'queue'>; query: Query<'period'> }>
+export const queueReceivers = 'GET /v1/queues/{queue}/receivers' as Operation<Answers['QueueReceivers'], { path: Path<'queue'> }>
 export const redriveQueue = 'POST /v1/queues/{queue}/redrive' as Operation<Answers['Moved'], { path: Path<'queue'>; body: Bodies['Redrive'] }>
 export const promoteMessages = 'POST /v1/queues/{queue}/promote' as Operation<Answers['Promoted'], { path: Path<'queue'>; body: Bodies['Promote'] }>
 export const purgeQueue = 'POST /v1/queues/{queue}/purge' as Operation<Answers['Deleted'], { path: Path<'queue'>; body: Bodies['Purge'] }>

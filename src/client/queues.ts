@@ -167,8 +167,18 @@ export class QueueCalls
     return this.transport.asked(operations.redriveQueue, { queue }, options, 'parts')
   }
 
-  promote(queue: string, ids: readonly bigint[], options?: CallOptions): Promise<{ promoted: number }> {
-    return this.transport.asked(operations.promoteMessages, { queue }, { ids, ...options })
+  receivers(queue: string, options?: CallOptions): Promise<Queue.QueueReceivers> {
+    return this.transport.asked(operations.queueReceivers, { queue }, options)
+  }
+
+  promote(
+    queue: string,
+    ids: readonly bigint[],
+    options?: WithCall<Queue.PromoteOptions>,
+  ): Promise<{ promoted: number }> {
+    // Once it has ended a claim, it could end that of the next receiver.
+    const repeat = options?.inFlight ? 'once' : 'safe'
+    return this.transport.asked(operations.promoteMessages, { queue }, { ids, ...options }, repeat)
   }
 
   purge(queue: string, options?: WithCall<Queue.PurgeOptions>): Promise<{ deleted: number }> {

@@ -55,6 +55,7 @@ export interface Answers {
   MessagePage: queues.MessagePage
   DeadErrors: queues.DeadErrors
   QueueHistory: queues.QueueHistory
+  QueueReceivers: queues.QueueReceivers
   Overview: Overview
   Moved: { moved: number }
   Promoted: { promoted: number }
@@ -96,7 +97,7 @@ export interface Bodies {
   Nack: Receipts & queues.NackOptions
   Extend: Receipts & queues.ExtendOptions
   Redrive: Omit<queues.RedriveOptions, 'prefix'>
-  Promote: { ids: readonly bigint[] }
+  Promote: { ids: readonly bigint[] } & queues.PromoteOptions
   Purge: queues.PurgeOptions
   Hold: queues.HoldOptions
   NoFields: Record<string, never>

@@ -22,6 +22,7 @@ const TABLES = {
   queueCursors: 'queue_cursors',
   queueDrops: 'queue_drops',
   queueHistory: 'queue_history',
+  queueReceivers: 'queue_receivers',
   schedules: 'schedules',
   feeds: 'feeds',
   feedEntries: 'feed_entries',

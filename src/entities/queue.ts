@@ -81,3 +81,22 @@ export class QueueHistorySlot {
   @Column({ ...LONG, nullable: true }) died!: number | null
   @Column({ ...LONG, name: 'oldest_age_seconds', nullable: true }) oldestAgeSeconds!: number | null
 }
+
+/**
+ * A store that receives from a queue, as it last reported. The claims of its messages have `receiver_id` in their numbers. A row
+ * that was not written for a day is deleted.
+ */
+@Entity({ name: 'recentn_queue_receivers', synchronize: false })
+export class QueueReceiver {
+  @PrimaryColumn({ ...BIGINT, name: 'queue_id' }) queueId!: bigint
+  /** Random, for each store that is opened. */
+  @PrimaryColumn({ ...BIGINT, name: 'receiver_id' }) receiverId!: bigint
+  @Column(NAME) name!: string
+  @Column({ ...LONG, name: 'since_ms' }) sinceMs!: number
+  /** When the store last reported that it is there. */
+  @Column({ ...LONG, name: 'seen_at_ms' }) seenAtMs!: number
+  /** The last report before which it had received, or waited for messages. */
+  @Column({ ...LONG, name: 'asked_at_ms' }) askedAtMs!: number
+  /** How many messages it got in the minute before `asked_at_ms`. */
+  @Column(LONG) received!: number
+}

@@ -19,6 +19,7 @@ import {
   truth,
 } from './answers'
 import { tag } from './answers-groups'
+import { HOLDER } from './answers-receivers'
 import { LIMITED, MAX_RECEIVES, MESSAGE_STATES, PRIORITY, SETTING } from './queues'
 import { oneOf } from './rules'
 
@@ -205,6 +206,7 @@ const peeked = {
   lastReceivedAt: orNull(time(RECEIVED_AT)),
   archivedAt: orNull(time()),
   key: orNull(name('index-7')),
+  receiver: { ...HOLDER, example: null },
   deadLetterFrom: shown(
     null,
     'The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the ' +

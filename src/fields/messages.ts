@@ -226,6 +226,9 @@ export const REDRIVE_RULES = rulesOfDto(RedriveDto, { prefix: optional(PREFIX) }
 @Component('Promote')
 export class PromoteDto extends Judged {
   @Required(IDS) ids!: readonly bigint[]
+
+  @Optional(defaulted(flag(), false, 'True: the messages in flight, in place of the delayed ones.'))
+  inFlight?: boolean
 }
 export const PROMOTE_RULES = rulesOfDto(PromoteDto)
 

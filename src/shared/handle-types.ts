@@ -88,14 +88,16 @@ export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []
   cancel(key: string, ...call: Call): Promise<boolean>
   /** Sends dead messages back to the queues that they came from. */
   redrive(options?: Queue.RedriveOptions & Also<Call>): Promise<{ moved: number }>
-  /** Has the delayed ones of 1 to 1,000 messages handed out now. */
-  promote(ids: readonly bigint[], ...call: Call): Promise<{ promoted: number }>
+  /** Has the delayed ones of 1 to 1,000 messages, or those in flight, handed out now. */
+  promote(ids: readonly bigint[], options?: Queue.PromoteOptions & Also<Call>): Promise<{ promoted: number }>
   /** Drops the ready, blocked and delayed messages, or only the dead that are chosen. */
   purge(options?: Queue.PurgeOptions & Also<Call>): Promise<{ deleted: number }>
   /** The errors that the queue's dead messages died of, and the dead letters in it. */
   errors(options?: Pick<Queue.DeadFilter, 'from'> & Also<Call>): Promise<Queue.DeadErrors>
   /** Numbers of messages that were sent, acknowledged and waiting in the last hour or week. */
   history(options?: { period?: Queue.HistoryPeriod | undefined } & Also<Call>): Promise<Queue.QueueHistory>
+  /** The processes that receive from the queue, and what blocks its message groups. */
+  receivers(...call: Call): Promise<Queue.QueueReceivers>
 }
 
 /** An item for a group whose payloads are of one type: the payload can be left out only where it may be undefined or null. */

@@ -8,7 +8,7 @@ import { misfit, parseValues, refuseUnfit, type StandardSchema, schemaFault } fr
 
 export const QUEUE_CALLS =
   'get put ensure update drop pause resume hold send sendMany receive cycle ack nack extend ackMany nackMany extendMany peek message ' +
-  'remove cancel redrive promote purge errors history'
+  'remove cancel redrive promote purge errors history receivers'
 export const GROUP_CALLS = 'get put ensure update drop append recent recentIfChanged item changeScore clear remove'
 export const FEED_CALLS = 'put putMany get delete republish changes cursor moveCursor dropCursor status drop'
 

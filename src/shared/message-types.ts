@@ -101,11 +101,23 @@ export interface Message<Body = unknown> extends MessageBase<Body> {
 /** A message that was handed out, or its receipt handle. */
 export type MessageRef = Message | string
 
+/** A process that receives messages. */
+export interface MessageReceiver {
+  /** Its host and its process id; over HTTP those of the server. */
+  name: string
+  /** When it last reported that it runs, which it does twice a minute. */
+  lastSeenAt: Date
+  /** It has not reported for 90 seconds. */
+  gone: boolean
+}
+
 export interface PeekedMessage<Body = unknown> extends MessageBase<Body> {
   state: MessageState
   lastReceivedAt: Date | null
   archivedAt: Date | null
   key: string | null
+  /** The process that holds it in flight; null if it is not in flight, or if that is not known. */
+  receiver: MessageReceiver | null
   /** For a dead letter, the queue in which it died; null when that queue is gone, and once the message is archived. */
   deadLetterFrom: string | null
 }
@@ -191,6 +203,11 @@ export interface DeadChoices extends DeadFilter, DryRun {
   ids?: readonly bigint[] | undefined
   /** Maximum number of messages, 1 or more. */
   limit?: number | undefined
+}
+
+export interface PromoteOptions {
+  /** True: the messages in flight, in place of the delayed ones. Their claims end as by a `nack`. */
+  inFlight?: boolean | undefined
 }
 
 export interface RedriveOptions extends DeadChoices {

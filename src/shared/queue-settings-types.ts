@@ -1,4 +1,5 @@
 /** The public shapes of queues themselves: their settings, and what is in them. */
+import type { MessageReceiver, MessageState } from './message-types'
 import type { AllGiven, ListOptions, Tagged } from './types'
 
 /** The fate of a message once it is acknowledged. */
@@ -129,4 +130,33 @@ export interface QueuePage {
   nextAfter: string | null
   /** How many queues, on all pages, are in each state; null without `state` and `sort`. */
   states: Record<QueueState, number> | null
+}
+
+/** A process that receives from a queue. */
+export interface ActiveReceiver extends MessageReceiver {
+  /** When it began. */
+  beganAt: Date
+  /** How many messages it holds. */
+  inFlight: number
+  /** How many it got in the minute before it was last seen. */
+  receivedLastMinute: number
+}
+
+/** A message group of which messages wait until others of it have ended. */
+export interface BlockedGroup {
+  messageGroup: string
+  /** How many messages wait, and since when the oldest one does. */
+  blocked: number
+  beganAt: Date
+  /** The messages that have its places. They are searched among the first 5,000 of each state. */
+  waitsFor: { id: bigint; state: MessageState; visibleAt: Date; receiver: MessageReceiver | null }[]
+}
+
+export interface QueueReceivers {
+  /** Those that received in the last two minutes, or hold messages; by name. */
+  receivers: ActiveReceiver[]
+  /** How many messages are held by others: by a process of an older version, or one that began in the last second. */
+  unknownInFlight: number
+  /** The 50 with the most messages that wait. */
+  blockedGroups: BlockedGroup[]
 }

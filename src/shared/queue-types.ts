@@ -97,12 +97,14 @@ export interface Queues {
   cancel(queue: string, key: string): Promise<boolean>
   /** Sends dead messages back to the queues that they came from, with receive count 0. */
   redrive(queue: string, options?: Messages.RedriveOptions): Promise<{ moved: number }>
-  /** Has the delayed ones of 1 to 1,000 messages handed out now. Throws `queue_not_found`. */
-  promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }>
+  /** Has the delayed ones of 1 to 1,000 messages, or those in flight, handed out now. Throws `queue_not_found`. */
+  promote(queue: string, ids: readonly bigint[], options?: Messages.PromoteOptions): Promise<{ promoted: number }>
   /** Drops the ready, blocked and delayed messages: in a dead-letter queue, the dead letters. Or only the dead that are chosen. */
   purge(queue: string, options?: Messages.PurgeOptions): Promise<{ deleted: number }>
   /** The errors that the queue's dead messages died of, and the dead letters in it. Throws `queue_not_found`. */
   errors(queue: string, options?: Pick<Messages.DeadFilter, 'from'>): Promise<Messages.DeadErrors>
   /** Numbers of messages that were sent, acknowledged and waiting in the last hour or week. Throws `queue_not_found`. */
   history(queue: string, options?: { period?: Settings.HistoryPeriod | undefined }): Promise<Settings.QueueHistory>
+  /** The processes that receive from the queue, and what blocks its message groups. Throws `queue_not_found`. */
+  receivers(queue: string): Promise<Settings.QueueReceivers>
 }

@@ -6,6 +6,7 @@ export type BackgroundWork =
   | 'move-sends'
   | 'publish'
   | 'record-history'
+  | 'report-receivers'
   | 'schedule'
   | 'sweep-groups'
   | 'sweep-queues'

@@ -13,6 +13,7 @@ import { RECEIVES } from '../repositories/queues/claim/claim'
 import { QueueTraffic } from '../repositories/queues/history/read'
 import { recordHistory, recordRest } from '../repositories/queues/history/record'
 import type { QueueMemory } from '../repositories/queues/memory'
+import { reportReceives } from '../repositories/queues/receivers/own'
 import { QueueRepository } from '../repositories/queues/repository'
 import { SENDS } from '../repositories/queues/send/send'
 import { ACKS } from '../repositories/queues/settle/ack'
@@ -91,6 +92,8 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
       if (options.tick) await scheduler.tick()
     },
     record: () => recordHistory(session, memory),
+    receiver: memory.receiver,
+    report: () => reportReceives(session, memory.receiver),
     due: memory.reminders,
     waits,
     activity: () => ({ receivesWaiting: waits.size, workers: workers.size }),

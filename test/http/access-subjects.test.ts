@@ -115,6 +115,7 @@ describe('an access function gets', () => {
     ['DELETE', '/v1/queues/a:q', null, 'admin', 'deleteQueue', queue],
     ['GET', '/v1/queues/a:q/errors?from=b', null, 'read', 'listErrors', { queues: ['a:q', 'b'] }],
     ['GET', '/v1/queues/a:q/history', null, 'read', 'queueHistory', queue],
+    ['GET', '/v1/queues/a:q/receivers', null, 'read', 'queueReceivers', queue],
     ['POST', '/v1/queues/a:q/redrive', { from: 'b' }, 'admin', 'redriveQueue', { queues: ['a:q', 'b', '*'] }],
     ['POST', '/v1/queues/a:q/redrive', {}, 'admin', 'redriveQueue', { queues: ['a:q', '*'] }],
     ['POST', '/v1/queues/a:q/promote', { ids: ['1'] }, 'admin', 'promoteMessages', queue],

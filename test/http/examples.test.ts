@@ -5,7 +5,7 @@
  */
 import { createApp } from '../../src/http/process/app'
 import type { Store } from '../../src/store/types'
-import { recorded } from '../contract/queues/recorded'
+import { blocked, recorded } from '../contract/queues/recorded'
 import { type Answer, type Client, clientOf, memoryStore, send, serving } from './support/client'
 import { document, schemaFault } from './support/documented'
 
@@ -124,7 +124,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   putSchedule: { 201: given(queue), 200: given(schedule) },
   updateSchedule: { 200: given(schedule) },
   ...{ getOverview: { 200: given(deadMessage) }, redriveQueue: { 200: given(deadMessage) } },
-  listErrors: { 200: { ...given(deadMessage), without: ['from'] } },
+  ...{ listErrors: { 200: { ...given(deadMessage), without: ['from'] } }, queueReceivers: { 200: given(blocked) } },
   ...{ promoteMessages: { 200: given(message) }, purgeQueue: { 200: given(message) } },
   sendMessages: {
     201: given(queue),

@@ -77,6 +77,7 @@ describe('the OpenAPI document', () => {
       'GET /v1/queues/{queue}/history',
       'GET /v1/queues/{queue}/messages',
       'GET /v1/queues/{queue}/messages/{id}',
+      'GET /v1/queues/{queue}/receivers',
       'GET /v1/schedules',
       'GET /v1/schedules/{schedule}',
       'PATCH /v1/groups/{group}',

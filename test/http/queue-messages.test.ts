@@ -1,3 +1,4 @@
+import { pause } from '../support/timing'
 import { type Client, fresh, startApp } from './support/client'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -138,15 +139,19 @@ describe('GET …/messages', () => {
       visibleAt: TIME,
       messageGroup: null,
       key: null,
+      receiver: null,
       priority: 0,
       attributes: {},
     }
+    const receiver = { name: expect.any(String), lastSeenAt: TIME, gone: false }
+    while (((await server.get(`${path}/receivers`)).json.receivers as unknown as unknown[]).length === 0)
+      await pause(50)
     const alive = { archivedAt: null, deadLetterFrom: null, deadAt: null, deadReceiveCount: null, lastError: null }
     const once = { ...alive, receiveCount: 1, firstReceivedAt: TIME, lastReceivedAt: TIME }
     const never = { ...alive, receiveCount: 0, firstReceivedAt: null, lastReceivedAt: null }
     for (const [state, rest] of Object.entries({
       ready: never,
-      'in-flight': once,
+      'in-flight': { ...once, receiver },
       delayed: never,
       dead: { ...once, deadAt: TIME, deadReceiveCount: 1, lastError: 'it failed' },
       archived: { ...once, archivedAt: TIME },

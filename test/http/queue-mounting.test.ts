@@ -37,6 +37,7 @@ describe('access', () => {
     ['read', 'GET', '/v1/queues'],
     ['read', 'GET', queue],
     ['read', 'GET', `${queue}/messages`],
+    ['read', 'GET', `${queue}/receivers`],
     ['read', 'GET', `${queue}/messages/1`],
     ['queue', 'POST', `${queue}/messages`, { body: 1 }],
     ['queue', 'POST', `${queue}/messages`, { messages: [{ body: 1 }] }],

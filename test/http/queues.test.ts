@@ -290,6 +290,15 @@ test('POST …/promote makes delayed messages due', async () => {
   expect((await server.post(`${path}/receive`, {})).json).toMatchObject({ messages: [{ id, body: 1 }] })
 })
 
+test('POST …/promote with inFlight ends claims', async () => {
+  const { path } = await made()
+  const { id } = (await server.post(`${path}/messages`, { body: 1 })).json
+  const { receiptHandle } = JSON.parse((await server.post(`${path}/receive`, {})).text).messages[0]
+  expect((await server.post(`${path}/promote`, { ids: [id], inFlight: true })).json).toEqual({ promoted: 1 })
+  expect((await server.post(`${path}/ack`, { receiptHandle })).json).toMatchObject({ code: 'stale_receipt' })
+  expect((await server.post(`${path}/receive`, {})).json.messages).toMatchObject([{ id, receiveCount: 2 }])
+})
+
 test('POST …/purge drops what is ready and delayed, and nothing else', async () => {
   const { path } = await made()
   await makeDead(path, 1)

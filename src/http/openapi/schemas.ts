@@ -5,6 +5,7 @@ import * as feeds from '../../fields/answers-feeds'
 import * as groups from '../../fields/answers-groups'
 import * as processes from '../../fields/answers-process'
 import * as queues from '../../fields/answers-queues'
+import * as receivers from '../../fields/answers-receivers'
 import * as schedules from '../../fields/answers-schedules'
 import { dtoSchemas } from '../../fields/dto'
 import { CURSOR_SCHEMA } from '../../fields/feeds'
@@ -59,7 +60,9 @@ const isNamed = (each: unknown): each is NamedComponent =>
 
 /** The values that fields have, the bodies of requests, and answers. */
 export function schemas(): Record<string, Schema> {
-  const answers = [processes, groups, queues, schedules, feeds].flatMap((all): unknown[] => Object.values(all))
+  const answers = [processes, groups, queues, receivers, schedules, feeds].flatMap((all): unknown[] =>
+    Object.values(all),
+  )
   return {
     ...VALUE_SCHEMAS,
     Cursor: CURSOR_SCHEMA,

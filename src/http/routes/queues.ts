@@ -1,6 +1,7 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state and their errors, redriving and purging them. */
 import { DELETED } from '../../fields/answers-groups'
 import { DEAD_ERRORS, MOVED, PROMOTED, QUEUE_HISTORY, QUEUE_PAGE } from '../../fields/answers-queues'
+import { QUEUE_RECEIVERS } from '../../fields/answers-receivers'
 import { PromoteDto, PurgeDto, RedriveDto } from '../../fields/messages'
 import { HISTORY_PERIODS, QUEUE_ORDERS, QUEUE_STATES } from '../../fields/queues'
 import { chosenParameter, nameParameter, optional, wordParameter } from '../input/parameters'
@@ -85,6 +86,18 @@ const history = answering({
   call: (store, { path: { queue }, query }) => store.queues.history(queue, query),
 })
 
+const receivers = answering({
+  ...onQueue,
+  method: 'get',
+  path: `${onQueue.path}/receivers`,
+  scope: 'read',
+  absent: 'queue_not_found',
+  id: 'queueReceivers',
+  summary: 'Read which processes receive from a queue, and what blocks its message groups',
+  gives: [QUEUE_RECEIVERS, 'The receivers and the blocked groups.'],
+  call: (store, { path: { queue } }) => store.queues.receivers(queue),
+})
+
 const redrive = answering({
   ...onQueue,
   method: 'post',
@@ -112,10 +125,12 @@ const promote = answering({
   absent: 'queue_not_found',
   body: bodyOf(PromoteDto, { ids: ['1042'] }),
   id: 'promoteMessages',
-  summary: 'Make delayed messages due now',
-  description: 'Messages that are not delayed, or not there, are not counted.',
+  summary: 'Make delayed messages due now, or end the claims of messages in flight',
+  description:
+    'Messages in another state, or not there, are not counted. With `inFlight` claims end as by `nackMessages`: their receipt ' +
+    'handles are stale, and a message that has used up its receives is dead.',
   gives: [PROMOTED, 'The number of promoted messages.'],
-  call: (store, { path: { queue }, body: { ids } }) => store.queues.promote(queue, ids),
+  call: (store, { path: { queue }, body: { ids, ...options } }) => store.queues.promote(queue, ids, options),
 })
 
 const purge = answering({
@@ -133,4 +148,4 @@ const purge = answering({
   call: (store, { path: { queue }, body }) => store.queues.purge(queue, body),
 })
 
-export const queueRoutes: readonly Route[] = [list, errors, history, redrive, promote, purge]
+export const queueRoutes: readonly Route[] = [list, errors, history, receivers, redrive, promote, purge]

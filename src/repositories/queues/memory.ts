@@ -14,14 +14,9 @@ import type { UngroupedLevel } from './groups/flows'
 import { judgeHead, notFound, type QueueHead } from './heads'
 import type { QueueTraffic, Traffic } from './history/read'
 import { type ClaimPlace, isBefore } from './pages'
+import { OwnReceiver } from './receivers/own'
 import { REMINDED_QUEUES } from './reminded'
 import { urgencyOf } from './rows'
-
-export interface ReadyMessage {
-  head: QueueHead
-  priority: number
-  start: number
-}
 
 /** Approximate size of the bodies that one receive brings: the rest waits for the next. */
 export const MAX_CLAIM_BYTES = 32 * 1024 * 1024
@@ -60,10 +55,13 @@ export class QueueMemory {
   readonly totals: KnownTotals
   /** When to look at queues with messages that become due. */
   readonly reminders: Reminders
+  /** The store as a receiver. */
+  readonly receiver: OwnReceiver
 
   constructor(/** The store's; null for the store's own. */ private readonly shared: QueueMemory | null = null) {
     this.reminders = shared ? shared.reminders.forTransaction() : new Reminders(REMINDED_QUEUES)
     this.totals = new KnownTotals(shared === null)
+    this.receiver = shared?.receiver ?? new OwnReceiver()
   }
 
   /** For the operations of one transaction, and gone with it; it calls the store's listeners. */
@@ -194,7 +192,7 @@ export class QueueMemory {
   }
 
   /** The messages are ready once the transaction commits: then no claim of this process begins after them, and receivers wake. */
-  becameReady(tx: Tx, messages: readonly ReadyMessage[]): void {
+  becameReady(tx: Tx, messages: readonly { head: QueueHead; priority: number; start: number }[]): void {
     const firsts = new Map<QueueHead, ClaimPlace>()
     for (const { head, priority, start } of messages) {
       const place = { major: urgencyOf(priority), minor: start }

@@ -21,6 +21,7 @@ import { keysBefore, type LockedKeys, lockKeys } from './keys/key-locks'
 import { KeyTurns, moving, NO_KEYS } from './keys/key-turns'
 import type { QueueMemory } from './memory'
 import { archivePage, type MessagePlace, pageAfter, placeOf } from './pages'
+import { holdersOf } from './receivers/read'
 import { removeRows } from './removal'
 import {
   attributesOf,
@@ -77,25 +78,30 @@ export async function peekPage(
   const columns = options.bodies === 'preview' ? PREVIEWED : WHOLE
   const isChosen = choosing(options, queue, state === 'dead')
   let after = afterOf(options.after)
-  const messages: PeekedMessage[] = []
+  const shown: Row[] = []
+  const page = async (more: boolean): Promise<MessagePage> => {
+    const holder = await holdersOf(reader, head.id, state === 'in-flight' ? shown : [])
+    const messages = shown.map((row) => peekedOf(row, state, head.maxReceives, { ...options, receiver: holder(row) }))
+    return { messages, nextAfter: more && after ? textOf(after) : null }
+  }
   let bytes = 0
   for (let seen = 0; ; ) {
-    const asked = isChosen ? ROWS_AT_ONCE : Math.min(ROWS_AT_ONCE, limit - messages.length + 1)
+    const asked = isChosen ? ROWS_AT_ONCE : Math.min(ROWS_AT_ONCE, limit - shown.length + 1)
     const rows = await rowsAfter(reader, head, state, { after, limit: asked, columns })
     for (const row of rows) {
       if (isChosen && !isChosen(row)) {
         after = placeOf(row)
         continue
       }
-      const isFull = messages.length === limit || (messages.length > 0 && bytes + bytesOf(row) > maxBytes)
-      if (isFull) return { messages, nextAfter: after && textOf(after) }
-      messages.push(peekedOf(row, state, head.maxReceives, options))
+      const isFull = shown.length === limit || (shown.length > 0 && bytes + bytesOf(row) > maxBytes)
+      if (isFull) return page(true)
+      shown.push(row)
       bytes += bytesOf(row)
       after = placeOf(row)
     }
-    if (rows.length < asked) return { messages, nextAfter: null }
+    if (rows.length < asked) return page(false)
     seen += rows.length
-    if (seen >= MAX_SEEN) return { messages, nextAfter: after && textOf(after) }
+    if (seen >= MAX_SEEN) return page(true)
   }
 }
 
@@ -134,15 +140,19 @@ export async function getMessage(
   const text = `${reader.engine.bigint('id')} AS id`
   const columns = `${WHOLE}, failures`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${reader.engine.bigint('sort_minor')} AS minor, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
-  if (row) return wholeOf(row, stateName(row.state), head.maxReceives, options)
+  if (row) {
+    const state = stateName(row.state)
+    const holder = await holdersOf(reader, head.id, state === 'in-flight' ? [row] : [])
+    return wholeOf(row, state, head.maxReceives, { ...options, receiver: holder(row) })
+  }
   const [archived] = await reader.rows(
     `SELECT ${text}, archived_at_ms, max_receives, ${columns} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
-  return archived ? wholeOf(archived, 'archived', head.maxReceives, options) : null
+  return archived ? wholeOf(archived, 'archived', head.maxReceives, { ...options, receiver: null }) : null
 }
 
 export async function deleteMessage(tx: Tx, memory: QueueMemory, queue: string, id: bigint): Promise<boolean> {
@@ -174,7 +184,12 @@ async function removeEnded(
   )
 }
 
-type PeekedRow = [row: Row, state: MessageState, limit: number, options: { bodies?: BodyForm }]
+type PeekedRow = [
+  row: Row,
+  state: MessageState,
+  limit: number,
+  also: { bodies?: BodyForm; receiver: PeekedMessage['receiver'] },
+]
 
 export const peekedOf = (...given: PeekedRow): PeekedMessage => PEEKED_MESSAGE.of(fieldsOf(...given))
 
@@ -182,7 +197,7 @@ export const wholeOf = (...given: PeekedRow): WholeMessage =>
   WHOLE_MESSAGE.of({ ...fieldsOf(...given), failures: failuresOf(given[0].failures) })
 
 /** `limit` is the queue's, as the table has it, for messages without their own. */
-function fieldsOf(...[row, state, limit, { bodies }]: PeekedRow): PeekedMessage {
+function fieldsOf(...[row, state, limit, { bodies, receiver }]: PeekedRow): PeekedMessage {
   return {
     id: BigInt(row.id as string),
     state,
@@ -200,6 +215,7 @@ function fieldsOf(...[row, state, limit, { bodies }]: PeekedRow): PeekedMessage 
     lastError: row.last_error as string | null,
     messageGroup: row.message_group as string | null,
     key: row.message_key as string | null,
+    receiver,
     priority: Number(row.priority),
     attributes: attributesOf(row.attributes as string | null),
   }

@@ -25,13 +25,14 @@ import { listStatuses, readStatus } from './listed'
 import { QueueMemory } from './memory'
 import { cancelWaiting, deleteMessage, getMessage, peekPage } from './peek'
 import * as queues from './queues'
-import { queueOf } from './queues'
+import { readReceivers } from './receivers/read'
 import { purgeQueue } from './removal'
 import { SENDS } from './send/send'
 import { ACKS } from './settle/ack'
 import { promoteChosen, promoteDue } from './settle/promote'
 import type { Receipt } from './settle/receipts'
 import { redriveQueue } from './settle/redrive'
+import { release } from './settle/release'
 import * as settle from './settle/settle'
 
 type Made = Queue.Queue & { created: boolean }
@@ -160,9 +161,12 @@ export class QueueRepository implements Queue.Queues {
     return { moved: await redriveQueue(this.#session, this.#memory, queue, choice) }
   }
 
-  async promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }> {
-    check.checkQueue(queue, { ids }, messages.PROMOTE_RULES)
-    return { promoted: await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids)) }
+  async promote(queue: string, ids: readonly bigint[], options: Queue.PromoteOptions = {}) {
+    check.checkQueue(queue, { ids, ...options }, messages.PROMOTE_RULES)
+    const promoted = options.inFlight
+      ? await release(this.#session, (nacks) => this.#run(settle.NACKS, nacks), queue, ids)
+      : await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids))
+    return { promoted }
   }
 
   async purge(queue: string, options: Queue.PurgeOptions = {}): Promise<{ deleted: number }> {
@@ -177,12 +181,14 @@ export class QueueRepository implements Queue.Queues {
     return this.#session.read((reader) => readErrors(reader, queue, options.from))
   }
 
-  async history(
-    queue: string,
-    options: { period?: Queue.HistoryPeriod | undefined } = {},
-  ): Promise<Queue.QueueHistory> {
+  async history(queue: string, options: { period?: Queue.HistoryPeriod | undefined } = {}) {
     check.checkQueue(queue, options, fields.HISTORY_RULES)
     return readHistory(this.#session, queue, options.period ?? 'hour')
+  }
+
+  async receivers(queue: string): Promise<Queue.QueueReceivers> {
+    check.checkQueue(queue)
+    return readReceivers(this.#session, this.#memory, queue)
   }
 
   async get(queue: string): Promise<Queue.QueueStatus | null> {
@@ -199,10 +205,9 @@ export class QueueRepository implements Queue.Queues {
     check.checkSettings(queue, settings)
     // A plain read takes no lock that senders would wait for. In a transaction it may show an old snapshot.
     const named = this.#session.inTransaction ? null : await this.#session.read((one) => queues.namedHead(one, queue))
-    const ensured =
-      named === null
-        ? await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))
-        : QUEUE.of({ ...queueOf(named.head, named.deadLetterQueue), created: false })
+    const ensured = named
+      ? QUEUE.of({ ...queues.queueOf(named.head, named.deadLetterQueue), created: false })
+      : await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))
     warnOfOthers('queue', queue, ensured, settings)
     return ensured
   }

@@ -26,7 +26,7 @@ const LONGEST_PAUSE_MS = 30_000
 
 interface SweptParts {
   groups: Pick<OpenGroups, 'sweep' | 'due'>
-  queues: Pick<OpenQueues, 'sweep' | 'due' | 'record'>
+  queues: Pick<OpenQueues, 'sweep' | 'due' | 'record' | 'receiver' | 'report'>
   feeds: Pick<OpenFeeds, 'sweep' | 'due'>
   door: DoorMovers
 }
@@ -35,14 +35,17 @@ interface SweptParts {
 const HISTORY_MS = 15_000
 /** After the end of a step, so that all processes have begun the next one. */
 const HISTORY_LATE_MS = 500
+/** After the first receive of a queue: a process that ends before leaves no row. */
+const FIRST_REPORT_MS = 1000
 
 /** The loops that the options leave on. They run until they are stopped, and keep no process alive. */
 export function startLoops(
   options: Pick<StoreOptions, 'sweep' | 'history'>,
   ...[parts, sharedPoll, counts, onError]: Parameters<typeof startSweepers>
 ): Loop[] {
-  const history = keepsHistory(options) ? [startHistory(parts.queues, onError)] : []
-  return options.sweep === false ? history : [...history, ...startSweepers(parts, sharedPoll, counts, onError)]
+  const loops = [startReports(parts.queues, onError)]
+  if (keepsHistory(options)) loops.push(startHistory(parts.queues, onError))
+  return options.sweep === false ? loops : [...loops, ...startSweepers(parts, sharedPoll, counts, onError)]
 }
 
 function startSweepers(
@@ -139,5 +142,22 @@ function startHistory(
     keepsAlive: false,
   })
   loop.wake(HISTORY_MS)
+  return loop
+}
+
+/** Reports this store as a receiver, from its first receive on. */
+function startReports(
+  { receiver, report }: Pick<OpenQueues, 'receiver' | 'report'>,
+  onError: (error: unknown, work: BackgroundWork) => void,
+): Loop {
+  const loop = new Loop({
+    round: report,
+    faultPauses: { firstMs: FIRST_REPORT_MS, longestMs: LONGEST_PAUSE_MS },
+    onFault: (error, isFirst) => {
+      if (isFirst) onError(error, 'report-receivers')
+    },
+    keepsAlive: false,
+  })
+  receiver.onBegin = () => loop.wake(FIRST_REPORT_MS)
   return loop
 }

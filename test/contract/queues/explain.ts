@@ -12,7 +12,7 @@ import type { Store } from '../../../src/index'
 import { chooseSql, claimSql } from '../../../src/repositories/queues/claim/claim-statements'
 import { countAllSql } from '../../../src/repositories/queues/counts'
 import { type QueueHead, readHead } from '../../../src/repositories/queues/heads'
-import { newClaimNumber } from '../../../src/repositories/queues/settle/claims'
+import { OwnReceiver } from '../../../src/repositories/queues/receivers/own'
 import type { Context } from '../context'
 import { statementsOf } from '../statements'
 import { handlesOf, queueTools, STATES } from './tools'
@@ -107,7 +107,9 @@ function describeServerPlans(context: Context): void {
         expect(chosen).toMatchObject([
           { type: expect.stringMatching(/^(ref|range)$/), key: 'recentn_queue_messages_claim' },
         ])
-        const steps = await explain(sent(claimSql(mysql, mysqlEngine.nowMs, { ...request(), from }, newClaimNumber())))
+        const steps = await explain(
+          sent(claimSql(mysql, mysqlEngine.nowMs, { ...request(), from }, new OwnReceiver().newClaimNumber())),
+        )
         expect(extras([...chosen, ...steps])).not.toMatch(/filesort|temporary/i)
         const messages = steps.filter(({ table }) => table === 'recentn_queue_messages')
         expect(messages.map(({ key }) => key).sort()).toEqual(['PRIMARY', 'recentn_queue_messages_claim'])
@@ -116,7 +118,7 @@ function describeServerPlans(context: Context): void {
     )
 
     it('a claim passes over nothing that is delayed, in flight, dead or archived', async () => {
-      const sql = sent(claimSql(mysql, mysqlEngine.nowMs, request(), newClaimNumber()))
+      const sql = sent(claimSql(mysql, mysqlEngine.nowMs, request(), new OwnReceiver().newClaimNumber()))
       const rows = await rowsOf(
         (status) => runner.query(status),
         async () => expect(await runner.query(sql)).toMatchObject({ affectedRows: 10 }),

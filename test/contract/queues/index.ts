@@ -29,6 +29,7 @@ import { describeQueueOrder } from './order'
 import { describeQueuePeeks } from './peek'
 import { describeQueueQuickSends } from './quick-send'
 import { describeQueueReceives } from './receive'
+import { describeReceivers } from './receivers'
 import { describeSchedules } from './schedules'
 import { describeQueueSends } from './send'
 import { describeQueueSettings } from './settings'
@@ -63,6 +64,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueFailures(context)
   describeQueueHistory(context)
   describeQueueArchives(context)
+  describeReceivers(context)
   describeQueuePeeks(context)
   describeQueueOrder(context)
   describeQueueCycles(context)

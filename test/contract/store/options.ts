@@ -83,9 +83,10 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     cancel: NONE,
     purge: [(options) => queues.purge('q', options)],
     redrive: [(options) => queues.redrive('q', options)],
-    promote: NONE,
+    promote: [(options) => queues.promote('q', [1n], options)],
     errors: [(options) => queues.errors('q', options)],
     history: [(options) => queues.history('q', options)],
+    receivers: NONE,
   }
 }
 

@@ -70,6 +70,8 @@ const now = Date.now()
 const literal = (value) => {
   if (value === null) return 'NULL'
   const text = String(value)
+  // A statement is one line.
+  if (text.includes('\n')) return `X'${Buffer.from(text).toString('hex')}'`
   const sinceNow = /^\d{13}$/.test(text) ? Number(text) - now : Number.NaN
   // No other number is that near to the time by chance.
   if (Math.abs(sinceNow) < 10 * 86_400_000) return `{now${sinceNow < 0 ? '' : '+'}${sinceNow}}`

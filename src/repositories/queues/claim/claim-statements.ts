@@ -35,14 +35,14 @@ export function chooseSql({ engine, tables }: Words, { head, limit, from }: Clai
 }
 
 /** The claim: the statement that docs/sql.md shows. */
-export function claimSql(words: Words, now: string, request: ClaimRequest, claimNumber: number): Statement {
+export function claimSql(words: Words, now: string, request: ClaimRequest, claimNumber: bigint): Statement {
   const { engine, tables } = words
   const sets = claimSets(engine, now, request.head, request.visibilityTimeoutSeconds, claimNumber)
   return engine.updateChosen(tables.queueMessages, chooseSql(words, request), sets)
 }
 
 /** The messages of a claim. Without `lookAtMs`, all messages in flight of the queue are searched. */
-export function readSql({ engine, tables }: Words, { id }: QueueHead, claimNumber: number, lookAtMs?: string): string {
+export function readSql({ engine, tables }: Words, { id }: QueueHead, claimNumber: bigint, lookAtMs?: string): string {
   const at = lookAtMs === undefined ? '' : ` AND sort_major = ${lookAtMs}`
   return (
     `SELECT ${messageColumns(engine)} FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +

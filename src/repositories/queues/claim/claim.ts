@@ -14,7 +14,7 @@ import { type QueueHead, takesTurns } from '../heads'
 import { MAX_CLAIM_BYTES, type QueueMemory } from '../memory'
 import type { ClaimPlace } from '../pages'
 import { type ClaimedMessages, type ClaimedRow, messageColumns, messageOf } from '../rows'
-import { lookSeconds, newClaimNumber } from '../settle/claims'
+import { lookSeconds } from '../settle/claims'
 import { hasWork, lookAt, type QueueLook } from '../settle/looks'
 import { promoteSeen } from '../settle/promote'
 import { giveBack } from '../settle/settle'
@@ -89,6 +89,7 @@ async function receiveTogether(
   for (let wanted = wantedBy(requests); rows.length > wanted; wanted = wantedBy(requests)) {
     await giveBack(session, memory, first.queue, rows.splice(wanted)).catch(() => {})
   }
+  memory.receiver.asked(head.id, rows.length)
   await session.afterCommit(memory.counting('messagesReceived', rows.length))
   let given = 0
   return requests.map((request) => {
@@ -136,7 +137,7 @@ class ReceiveClaims {
   #rows: ClaimedRow[] = []
   #bytes = 0
   /** Kept while a claim is under way, for the try after a lost connection. */
-  #lostNumber: number | null = null
+  #lostNumber: bigint | null = null
   /** For the commit: what it was reminded of. */
   reminded: (() => void)[] = []
 
@@ -199,7 +200,7 @@ class ReceiveClaims {
   async #claim(statements: Statements, head: QueueHead, from: ClaimPlace | null): Promise<'all' | 'some'> {
     const { limit: asked, visibilityTimeoutSeconds } = this.#request
     const limit = Math.min(asked - this.#rows.length, this.#memory.fitting(head.id))
-    const claimNumber = this.#lostNumber ?? newClaimNumber()
+    const claimNumber = this.#lostNumber ?? this.#memory.receiver.newClaimNumber()
     const isLost = this.#lostNumber !== null
     this.#lostNumber = claimNumber
     const lookMs = lookSeconds(head, visibilityTimeoutSeconds) * 1000
@@ -226,7 +227,7 @@ function sizeOf({ body, attributes, lastError }: ClaimedRow): number {
 async function claimOnce(
   statements: Statements,
   { reminder, ...request }: ClaimRequest & { reminder: Statement | null },
-  claimNumber: number,
+  claimNumber: bigint,
   isLost: boolean,
 ): Promise<ClaimedRow[]> {
   const { engine, now } = statements

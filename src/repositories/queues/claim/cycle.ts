@@ -9,7 +9,7 @@ import { CYCLED, holdHead, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
 import { type ClaimedMessages, type ClaimedRow, claimedOf, messageColumns, STATE } from '../rows'
-import { claimSets, lookSeconds, newClaimNumber } from '../settle/claims'
+import { claimSets, lookSeconds } from '../settle/claims'
 import { promoteDue } from '../settle/promote'
 import { QUEUE_OF_IDS } from '../settle/receipts'
 import { updateRows } from '../settle/transitions'
@@ -71,7 +71,7 @@ export async function claimNext(
   const { queue } = request
   await promoteDue(session, memory, queue, request.limit)
   for (;;) {
-    const claimNumber = newClaimNumber()
+    const claimNumber = memory.receiver.newClaimNumber()
     const claimed = await session.write((tx) => claimOnce(tx, memory, request, claimNumber), {
       arrived: async (tx) => {
         const [row] = await tx.rows(
@@ -95,7 +95,7 @@ async function claimOnce(
   tx: Tx,
   memory: QueueMemory,
   request: CycleRequest,
-  claimNumber: number,
+  claimNumber: bigint,
 ): Promise<ClaimedMessages | null> {
   const { limit, cursor, visibilityTimeoutSeconds } = request
   const { head } = await holdHead(tx, request.queue)

@@ -14,7 +14,7 @@ import { holdHead, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
 import { type ClaimedMessages, MAX_IDS, messageColumns, STATE } from '../rows'
-import { claimSets, lookSeconds, newClaimNumber } from '../settle/claims'
+import { claimSets, lookSeconds } from '../settle/claims'
 import { queueWork } from '../settle/looks'
 import { promoteDue } from '../settle/promote'
 import { type LockedRow, lockedColumns, lockedOf, updateRows } from '../settle/transitions'
@@ -31,7 +31,7 @@ type Request = Omit<CycleRequest, 'cursor'>
 /** Claims the next messages that have turns. Where there are none, it says when the next one may have. */
 export async function claimInTurn(session: Session, memory: QueueMemory, request: Request): Promise<ClaimedMessages> {
   await promoteDue(session, memory, request.queue, request.limit)
-  const claimNumber = newClaimNumber()
+  const claimNumber = memory.receiver.newClaimNumber()
   const claimed = await session.write((tx) => claimOnce(tx, memory, request, claimNumber), {
     arrived: async (tx) => {
       const { head } = await holdHead(tx, request.queue)
@@ -56,7 +56,7 @@ async function claimOnce(
   tx: Tx,
   memory: QueueMemory,
   { queue, limit, visibilityTimeoutSeconds }: Request,
-  claimNumber: number,
+  claimNumber: bigint,
 ): Promise<ClaimedMessages> {
   const { head, nowMs } = await holdHead(tx, queue)
   if (head.paused || head.heldMs > 0) return { head, rows: [], nextInMs: head.paused ? null : head.heldMs }

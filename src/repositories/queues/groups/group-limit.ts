@@ -9,6 +9,7 @@
  *
  * Order of the locks: as in `places.ts`.
  */
+import { randomInt } from 'node:crypto'
 import type { Parameter, Row, Session, Tx } from '../../../database/engine'
 import { MAX_ID } from '../../../fields/rules'
 import { isPassing } from '../../../shared/errors'
@@ -18,13 +19,15 @@ import { GROUP_PHASE, isLimited, type QueueHead, readHead, readHeadById, storedL
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
 import { BEHIND, blockedPlace, STATE } from '../rows'
-import { newClaimNumber } from '../settle/claims'
 import { type LockedRow, lockedColumns, lockedOf, makeBlocked, makeReady } from '../settle/transitions'
 import { fillPlaces, givePlacesTo } from './passing'
 
 const PAGE = 200
 /** Running it twice has the effect of running it once. The next round of a sweeper tries again. */
 const REPEATABLE = { arrived: async () => false, retryMs: 0 }
+
+/** Numbers that a JavaScript number holds. */
+const newLimitId = () => randomInt(1, 2 ** 48 - 1)
 
 /** The columns of a queue with other limits; `before` is null for a new queue. An id makes the places void that were given before. */
 export function limitColumns(
@@ -40,7 +43,7 @@ export function limitColumns(
   if (rateLimit !== undefined || groupRateLimit !== undefined) rates.rates = storedRates(own, rate)
   if (limit === atOnce && storedRates(null, rate) === storedRates(null, wasRate)) return rates
   const group_phase = before === null ? GROUP_PHASE.settled : GROUP_PHASE.blocking
-  return { ...rates, group_concurrency: limit, group_limit_id: newClaimNumber(), group_phase }
+  return { ...rates, group_concurrency: limit, group_limit_id: newLimitId(), group_phase }
 }
 
 /** After a change. Where it cannot be done now, and after a caller's transaction, a sweeper does it, or a receive. */
@@ -87,7 +90,7 @@ export async function mendLimits(session: Session, memory: QueueMemory, which: s
       if (head?.groupLimitId !== Number(row.group_limit_id) || head.groupPhase !== GROUP_PHASE.settled) return
       await tx.later(
         `UPDATE ${tx.tables.queues} SET group_limit_id = ?, group_phase = ?, version = version + 1 WHERE id = ?`,
-        [newClaimNumber(), GROUP_PHASE.blocking, id],
+        [newLimitId(), GROUP_PHASE.blocking, id],
       )
       await remindAtOnce(tx, REMINDED.queue, id)
       memory.changed(tx, head.queue)

@@ -1,13 +1,7 @@
 /** The columns that a claim writes in its messages: its number, and when it ends. */
-import { randomInt } from 'node:crypto'
 import type { Engine, Statement } from '../../../database/engine'
 import type { QueueHead } from '../heads'
 import { STATE } from '../rows'
-
-/** Numbers below 2^48, so that a JavaScript number holds them. */
-export function newClaimNumber(): number {
-  return randomInt(1, 2 ** 48 - 1)
-}
 
 /** After how many seconds a claim is looked at: none of its messages may come back sooner. */
 export function lookSeconds(head: QueueHead, asked: number | undefined): number {
@@ -20,7 +14,7 @@ export function claimSets(
   now: string,
   head: QueueHead,
   asked: number | undefined,
-  claimNumber: number,
+  claimNumber: bigint,
 ): Statement {
   const visibility = asked === undefined ? 'COALESCE(visibility_timeout_seconds, ?)' : '?'
   // The same for all messages of a claim, so that one range of the index has them; none of them runs out before.
