@@ -31,6 +31,7 @@ export const queueSteps: readonly Step[] = [
   ['history'],
   ['redrive'],
   ['promote', ({ send }) => [[(send as { id: bigint }).id]]],
+  ['receivers', () => []],
   ['remove', ({ send }) => [(send as { id: bigint }).id]],
   ['purge'],
   ['get'],

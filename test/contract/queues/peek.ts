@@ -51,6 +51,7 @@ export function describeQueuePeeks(context: Context): void {
             'lastReceivedAt',
             'archivedAt',
             'key',
+            'receiver',
           ]
             .concat([
               'firstReceivedAt',
