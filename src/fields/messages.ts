@@ -230,7 +230,9 @@ export class PromoteDto extends Judged {
   @Optional(defaulted(flag(), false, 'True: the messages in flight, in place of the delayed ones.'))
   inFlight?: boolean
 }
-export const PROMOTE_RULES = rulesOfDto(PromoteDto)
+const PROMOTE_BODY_RULES = rulesOfDto(PromoteDto)
+export const PROMOTE_RULES = without(PROMOTE_BODY_RULES, 'ids')
+export const IDS_RULES = without(PROMOTE_BODY_RULES, 'inFlight')
 
 export const peekOptions = {
   ...page,

@@ -179,6 +179,11 @@ export function checkCancel(queue: unknown, key: unknown): void {
   refuse([...nameFaults('queue', queue), ...nameFaults('key', key)])
 }
 
+export function checkPromote(queue: unknown, ids: unknown, options: unknown): void {
+  const faults = [...faultsOf({ ids }, fields.IDS_RULES), ...faultsOf(options, fields.PROMOTE_RULES)]
+  refuse([...nameFaults('queue', queue), ...faults])
+}
+
 export function checkedRedrive(queue: unknown, options: RedriveOptions): DeadChoice {
   checkQueue(queue, options, fields.REDRIVE_RULES)
   return choiceOf(options)

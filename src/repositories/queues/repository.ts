@@ -162,7 +162,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async promote(queue: string, ids: readonly bigint[], options: Queue.PromoteOptions = {}) {
-    check.checkQueue(queue, { ids, ...options }, messages.PROMOTE_RULES)
+    check.checkPromote(queue, ids, options)
     const promoted = options.inFlight
       ? await release(this.#session, (nacks) => this.#run(settle.NACKS, nacks), queue, ids)
       : await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids))

@@ -123,7 +123,9 @@ export function lineOf(row: ItemRow): ItemLine {
   const place = `${slot}\n${id}\n${group}\n`
   const numbers = `${createdAtMs}\n${score === null ? '' : storedScore(score)}\n${occurredAtMs ?? ''}`
   const text = `${place}${numbers}\n${member ?? ''}\n${eventId ?? ''}\n${payload ?? ''}`
-  return { group, slot, id: String(id), text, rest: place.length, decoded: null, value: undefined }
+  const payloadAt = text.length - (payload?.length ?? 0)
+  const decoded = { slot, id, member, eventId, createdAtMs, score, occurredAtMs, payloadAt }
+  return { group, slot, id: String(id), text, rest: place.length, decoded, value: undefined }
 }
 
 export function occupantOfLine(line: ItemLine): Decoded {

@@ -35,7 +35,7 @@ export class Ring {
   /** `history` only: the slot of the next id. */
   #nextSlot: number
 
-  /** `occupants`: all of them, but in `history` mode those with an event id that may come again. */
+  /** `occupants`: all of them in the order of pages, but in `history` mode those with an event id that may come again, in any. */
   constructor(
     readonly head: Head,
     occupants: readonly Occupant[],
@@ -44,7 +44,7 @@ export class Ring {
     this.#nextSlot = slotOf(head.lastId + 1n, head.capacity)
     this.#kept = keptIn(head, occupants, nowMs)
     this.#bySlot = this.#kept && new Map()
-    if (occupants.length > 0) this.#knowEvents(occupants)
+    if (occupants.some(({ eventId }) => eventId !== null)) this.#knowEvents(occupants)
   }
 
   #knowEvents(occupants: readonly Occupant[]): void {
@@ -106,8 +106,10 @@ abstract class Kept {
   readonly members: ByMember
   readonly #free: number[] = []
 
-  constructor({ capacity }: Head, members: ByMember, taken: ReadonlySet<number>) {
+  constructor({ capacity }: Head, members: ByMember, occupants: readonly Occupant[]) {
     this.members = members
+    if (members.size === capacity) return
+    const taken = new Set(occupants.map(({ slot }) => slot))
     for (let slot = capacity - 1; slot >= 0 && members.size < capacity; slot--) {
       if (!taken.has(slot)) this.#free.push(slot)
     }
@@ -137,10 +139,11 @@ abstract class Kept {
 class LastSeen extends Kept {
   constructor(head: Head, occupants: readonly Occupant[]) {
     const members: ByMember = new Map()
-    for (const occupant of [...occupants].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+    for (let at = occupants.length - 1; at >= 0; at--) {
+      const occupant = occupants[at] as Occupant
       if (occupant.member !== null) members.set(occupant.member, occupant)
     }
-    super(head, members, new Set(occupants.map(({ slot }) => slot)))
+    super(head, members, occupants)
   }
 
   standing(): null {
@@ -167,7 +170,7 @@ class Top extends Kept {
   constructor(head: Head, occupants: readonly Occupant[], nowMs: number) {
     const members: ByMember = new Map()
     for (const occupant of occupants) if (occupant.member !== null) members.set(occupant.member, occupant)
-    super(head, members, new Set(occupants.map(({ slot }) => slot)))
+    super(head, members, occupants)
     this.#capacity = head.capacity
     this.#isAlive = (occupant) => !expired(occupant, head, nowMs)
   }

@@ -45,8 +45,8 @@ export async function ringsFor(
   for (const some of chunksOf(wholes, MAX_KEYS)) {
     const { items } = snapshotOf(await tx.rows(selectWindowsSql(tx, some.length), some))
     for (const group of some) {
-      const lines = items.get(group) ?? []
-      const { incarnation, version } = heads.get(group) as Head
+      const { incarnation, version, mode } = heads.get(group) as Head
+      const lines = (items.get(group) ?? []).sort(orderOf(mode))
       occupants.set(group, lines.map(occupantOfLine))
       if (!stale.has(group)) known?.set(group, { incarnation, version, lines, isWhole: true, hasPayloads: false })
     }

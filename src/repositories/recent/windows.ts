@@ -6,7 +6,7 @@
  * Each change of a group's items raises the version under the head's lock, so with the same incarnation and version the
  * items in the database are those of the window. Only what is committed is remembered.
  */
-import { type ItemLine, lineOf } from './lines'
+import { type ItemLine, lineOf, newestFirst } from './lines'
 import type { Head, ItemRow } from './rows'
 
 /** The state of a group: its rows are the same as long as both numbers are. */
@@ -70,7 +70,9 @@ export class Windows {
   wrote(group: string, was: Window, rows: readonly ItemRow[], order: (a: ItemLine, b: ItemLine) => number): void {
     const slots = new Set(rows.map(({ slot }) => slot))
     const kept = was.lines.filter(({ slot }) => !slots.has(slot))
-    const lines = [...rows.map(lineOf), ...kept].sort(order)
+    const written = rows.map(lineOf)
+    // What was written is newer than what was there.
+    const lines = order === newestFirst ? written.sort(order).concat(kept) : written.concat(kept).sort(order)
     if (!was.isWhole) lines.length = Math.min(lines.length, was.lines.length)
     this.#set(group, { ...was, version: was.version + 1n, lines })
   }

@@ -174,7 +174,9 @@ export async function worldOf({ groups, policies, queues, schedules, feeds }: St
     const { oldestAgeSeconds: _, counts: __, died: ___, ...settings } = (await queues.get(queue)) ?? {}
     world.push(settings)
     for (const state of ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const) {
-      world.push((await queues.peek(queue, { state })).messages)
+      const { messages } = await queues.peek(queue, { state })
+      // Its receiver reports by itself.
+      world.push(messages.map(({ receiver: _, ...message }) => message))
     }
   }
   for (const { schedule } of (await schedules.list({ prefix: side })).schedules) {
