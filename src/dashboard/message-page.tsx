@@ -7,8 +7,9 @@ import { link } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
 import { ReadOnlyNote } from './may'
-import { Badge, Facts, LoadState, Name, NameLink, PageHead } from './parts'
+import { Badge, Facts, LoadState, Name, NameLink, Num, PageHead } from './parts'
 import { usePolled } from './polled'
+import { Holder, Release } from './receivers'
 import { type Column, Table } from './table'
 import { Time } from './time'
 import { BodyAndAttributes } from './value'
@@ -125,10 +126,17 @@ function factsOf({ message, isLetter }: ShownMessage) {
   const { state, receiveCount, maxReceives, deadAt, deadReceiveCount } = message
   const hasVisible = state !== 'dead' && state !== 'archived' && message.visibleAt.getTime() !== deadAt?.getTime()
   const visible = message.visibleAt.getTime() > Date.now() ? 'Ready' : 'Ready since'
-  const receives = maxReceives === null ? receiveCount : `${receiveCount} of at most ${maxReceives}`
+  const receives = (
+    <>
+      <Num value={receiveCount} />
+      {maxReceives !== null && ' of at most '}
+      {maxReceives !== null && <Num value={maxReceives} />}
+    </>
+  )
   return {
     'Receives before it died': isLetter ? deadReceiveCount : null,
     [isLetter ? 'Receives here' : 'Receives']: receives,
+    'Held by': message.receiver && <Holder of={message.receiver} />,
     Priority: String(message.priority),
     Key: message.key && <Name>{message.key}</Name>,
     'Message group': message.messageGroup && <Name>{message.messageGroup}</Name>,
@@ -151,6 +159,7 @@ function Remove({ queue, id, state, isDead }: RemoveProps & { state: string; isD
   return (
     <div class="actions">
       <div class="buttons">
+        {state === 'in-flight' && <Release queue={queue} id={id} />}
         {isDead && <DeadButtons queue={queue} chosen={{ ids: [id] }} what="" ways={['Retry']} onDone={back} />}
         <Act
           label="Remove …"

@@ -5,6 +5,7 @@ import { link } from './address'
 import { ask, pageQuery } from './api'
 import { Badge, LoadState, Name, NameLink, Num, Pager } from './parts'
 import { usePolled } from './polled'
+import { BlockedGroups, HolderName, Receivers } from './receivers'
 import { type Column, Table } from './table'
 import { Time } from './time'
 
@@ -34,12 +35,20 @@ export function QueueMessages({ queue, state, after, counts, deadLetterQueue, is
   // Other counts mean other messages, which are fetched at once.
   const key = JSON.stringify([after, counts])
   const parts = { path: { queue }, query: { ...pageQuery(after), state, bodies: 'preview' } } as const
-  const { data, error } = usePolled((signal) => ask(operations.peekMessages, parts, signal), key, EVERY_MS)
+  const load = async (signal: AbortSignal) => {
+    const page = ask(operations.peekMessages, parts, signal)
+    const isHeld = state === 'in-flight' || state === 'blocked'
+    return { page: await page, who: isHeld ? await ask(operations.queueReceivers, { path: { queue } }, signal) : null }
+  }
+  const { data, error } = usePolled(load, key, EVERY_MS)
   if (data === null) return <LoadState data={data} error={error} />
+  const { messages, nextAfter } = data.page
   return (
     <>
       <LoadState data={data} error={error} />
-      {data.messages.length === 0 && (
+      {data.who !== null && state === 'in-flight' && <Receivers of={data.who} />}
+      {data.who !== null && state === 'blocked' && <BlockedGroups queue={queue} of={data.who} />}
+      {messages.length === 0 && (
         <p class="empty panel">
           {isDeadLetterQueue && state === 'ready' ? 'There are no dead letters.' : NONE[state]}
           {state === 'dead' && deadLetterQueue !== null && (
@@ -51,8 +60,8 @@ export function QueueMessages({ queue, state, after, counts, deadLetterQueue, is
           )}
         </p>
       )}
-      {data.messages.length > 0 && <Messages queue={queue} state={state} messages={data.messages} />}
-      <Pager parts={['queues', queue]} query={{ state, after }} next={data.nextAfter} />
+      {messages.length > 0 && <Messages queue={queue} state={state} messages={messages} />}
+      <Pager parts={['queues', queue]} query={{ state, after }} next={nextAfter} />
     </>
   )
 }
@@ -66,8 +75,14 @@ function Messages({
   const last: Column<PeekedMessage> = hasNext
     ? { title: 'Ready', kind: 'number muted', cell: ({ visibleAt }) => <Time at={visibleAt} /> }
     : { title: 'Sent', kind: 'number muted', cell: ({ sentAt }) => <Time at={sentAt} /> }
-  const columns = [...messageColumns(queue), RECEIVES, last]
+  const columns = [...messageColumns(queue), ...(state === 'in-flight' ? [HELD_BY] : []), RECEIVES, last]
   return <Table columns={columns} rows={messages} keyOf={({ id }) => String(id)} />
+}
+
+const HELD_BY: Column<PeekedMessage> = {
+  title: 'Held by',
+  kind: 'wide',
+  cell: ({ receiver }) => receiver && <HolderName of={receiver} />,
 }
 
 const RECEIVES: Column<PeekedMessage> = {

@@ -51,6 +51,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   deleteQueue: (side) => ({ path: `/v1/queues/${side}deleted`, at: ['queue'] }),
   listErrors: (side) => ({ path: `/v1/queues/${side}letters/errors`, at: ['queue'] }),
   queueHistory: (side) => ({ path: `/v1/queues/${side}letters/history`, at: ['queue'] }),
+  queueReceivers: (side) => ({ path: `/v1/queues/${side}letters/receivers`, at: ['queue'] }),
   redriveQueue: (side) => ({ path: `/v1/queues/${side}letters/redrive`, json: {}, at: ['queue'] }),
   promoteMessages: (side) => ({ path: `/v1/queues/${side}purged/promote`, json: { ids: ['1'] }, at: ['queue'] }),
   purgeQueue: (side) => ({ path: `/v1/queues/${side}purged/purge`, json: {}, at: ['queue'] }),
