@@ -1,4 +1,4 @@
-/** Who receives from a queue, what blocks its message groups, and the end of a claim. */
+/** The receivers of a queue, the messages that block its message groups, and the end of a claim. */
 import * as operations from '../client/operations'
 import type { ActiveReceiver, BlockedGroup, MessageReceiver, QueueReceivers, WholeMessage } from '../shared/queue-types'
 import { Act } from './action'

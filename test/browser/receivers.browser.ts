@@ -1,4 +1,4 @@
-/** Who receives: a message whose receiver is gone is released in 4 clicks; what blocks a message group is named. */
+/** Receivers: a message whose holder is gone is released in 4 clicks; the message that blocks a group is named. */
 import { openStore } from '../../src/index'
 import { startServer } from '../support/processes'
 import { openPage, PHONE } from './support/browser'

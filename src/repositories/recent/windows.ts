@@ -71,7 +71,7 @@ export class Windows {
     const slots = new Set(rows.map(({ slot }) => slot))
     const kept = was.lines.filter(({ slot }) => !slots.has(slot))
     const written = rows.map(lineOf)
-    // What was written is newer than what was there.
+    // The written rows are newer than the others.
     const lines = order === newestFirst ? written.sort(order).concat(kept) : written.concat(kept).sort(order)
     if (!was.isWhole) lines.length = Math.min(lines.length, was.lines.length)
     this.#set(group, { ...was, version: was.version + 1n, lines })
