@@ -7,7 +7,7 @@ import { DeadButtons } from './dead-actions'
 import { WorkProgress } from './long-work'
 import { ReadOnlyNote } from './may'
 import { LoadState, Name } from './parts'
-import { usePolled } from './polled'
+import { type Asked, usePolled } from './polled'
 import { type Column, Table } from './table'
 import { Time } from './time'
 
@@ -18,33 +18,44 @@ interface DeadProps {
   onDone(): void
 }
 
-export function DeadLetters({ queue: status, onDone }: DeadProps) {
-  const { queue, deadLetterQueue, isDeadLetterQueue, counts, died } = status
+export function DeadLetters({ queue, onDone }: DeadProps) {
   return (
     <>
-      {(counts.dead > 0 || isDeadLetterQueue) && (
-        <DeadIn key="here" holder={queue} state={isDeadLetterQueue ? 'ready' : 'dead'} onDone={onDone} />
-      )}
-      {deadLetterQueue !== null && died > 0 && (
-        <DeadIn key="there" holder={deadLetterQueue} from={queue} state="ready" onDone={onDone} />
-      )}
+      {deadPlaces(queue).map((place) => (
+        <DeadIn key={place.from ?? ''} {...place} onDone={onDone} />
+      ))}
     </>
   )
 }
 
-interface DeadInProps {
+/** The queues that have messages which died in this one. */
+export function deadPlaces({ queue, deadLetterQueue, isDeadLetterQueue, counts, died }: QueueStatus): DeadPlace[] {
+  const places: DeadPlace[] = []
+  if (counts.dead > 0 || isDeadLetterQueue) places.push({ holder: queue, state: isDeadLetterQueue ? 'ready' : 'dead' })
+  if (deadLetterQueue !== null && died > 0) places.push({ holder: deadLetterQueue, from: queue, state: 'ready' })
+  return places
+}
+
+export const errorsOf = ({ holder, from }: DeadPlace): Asked<DeadErrors> => ({
+  address: JSON.stringify(['errors', holder, from]),
+  load: (signal) => ask(operations.listErrors, { path: { queue: holder }, query: { from } }, signal),
+})
+
+interface DeadPlace {
   /** The queue that has the messages. */
   holder: string
   /** The queue that they died in; all when left out. */
   from?: string
   /** In which the list of the messages shows them. */
   state: string
-  onDone(): void
 }
 
-function DeadIn({ holder, from, state, onDone }: DeadInProps) {
-  const parts = { path: { queue: holder }, query: { from } }
-  const { data, error, refresh } = usePolled((signal) => ask(operations.listErrors, parts, signal), holder, EVERY_MS)
+type DeadInProps = DeadPlace & Pick<DeadProps, 'onDone'>
+
+function DeadIn({ onDone, ...place }: DeadInProps) {
+  const { holder, from, state } = place
+  const { address, load } = errorsOf(place)
+  const { data, error, refresh } = usePolled(load, address, EVERY_MS, address)
   const done = () => {
     refresh()
     onDone()

@@ -33,6 +33,21 @@ function remember(address: string, data: unknown): void {
   if (oldest !== undefined) answers.delete(oldest)
 }
 
+/** Asks for what a later call with the address is to show first. If it fails, that call asks again. */
+export async function askFirst(asked: Asked<unknown>, signal: AbortSignal): Promise<void> {
+  if (!answers.has(asked.address)) {
+    await asked.load(signal).then(
+      (data) => remember(asked.address, data),
+      () => {},
+    )
+  }
+}
+
+export interface Asked<T> {
+  address: string
+  load(signal: AbortSignal): Promise<T>
+}
+
 /**
  * With an `address` the last answer for it is shown first.
  *

@@ -7,7 +7,7 @@ import { link } from './address'
 import { ask } from './api'
 import { countsOf, Few } from './counts'
 import { Fact, Num } from './parts'
-import { usePolled } from './polled'
+import { type Asked, usePolled } from './polled'
 import { QueueChart } from './queue-chart'
 import { duration } from './time'
 
@@ -35,10 +35,14 @@ export function QueueFigures({ queue }: { queue: QueueStatus }) {
   )
 }
 
+export const historyOf = (queue: string, period: HistoryPeriod): Asked<QueueHistory> => ({
+  address: JSON.stringify(['history', queue, period]),
+  load: (signal) => ask(operations.queueHistory, { path: { queue }, query: { period } }, signal),
+})
+
 function useHistory(queue: string, period: HistoryPeriod) {
-  const key = JSON.stringify(['history', queue, period])
-  const load = (signal: AbortSignal) => ask(operations.queueHistory, { path: { queue }, query: { period } }, signal)
-  return usePolled(load, key, EVERY_MS, key)
+  const { address, load } = historyOf(queue, period)
+  return usePolled(load, address, EVERY_MS, address)
 }
 
 function Strip({ queue, history }: { queue: QueueStatus; history: QueueHistory | null }) {

@@ -3,12 +3,12 @@ import * as operations from '../client/operations'
 import type { QueueStatus } from '../shared/queue-types'
 import { link } from './address'
 import { ask } from './api'
-import { DeadLetters } from './dead-letters'
+import { DeadLetters, deadPlaces, errorsOf } from './dead-letters'
 import { DeadMessages } from './dead-messages'
 import { Badge, Facts, LoadState, Name, Num, PageHead } from './parts'
-import { usePolled } from './polled'
+import { askFirst, usePolled } from './polled'
 import { QueueActions } from './queue-actions'
-import { QueueFigures } from './queue-history'
+import { historyOf, QueueFigures } from './queue-history'
 import { type MessageState, QueueMessages } from './queue-messages'
 import { exactDuration, Time } from './time'
 
@@ -29,7 +29,13 @@ const TABS: Readonly<Record<MessageState, readonly [string, keyof QueueStatus['c
 
 const STATES = Object.keys(TABS) as MessageState[]
 
-const load = (queue: string, signal: AbortSignal) => ask(operations.getQueue, { path: { queue } }, signal)
+/** The history and the errors come with the queue: they are above the messages, and would move them. */
+async function load(name: string, signal: AbortSignal): Promise<QueueStatus> {
+  const queue = await ask(operations.getQueue, { path: { queue: name } }, signal)
+  const above = [historyOf(name, 'hour'), ...deadPlaces(queue).map(errorsOf)]
+  await Promise.all(above.map((asked) => askFirst(asked, signal)))
+  return queue
+}
 
 /** The queues whose dead letters come here. */
 async function sources(deadLetterQueue: string, signal: AbortSignal): Promise<string[]> {

@@ -83,3 +83,49 @@ test.each([
   },
   180_000,
 )
+
+/** Pages that are open at once. */
+const AT_ONCE = 5
+const MORE_PAGES = { overview: '', flight: '#/queues/mail?state=in-flight', blocked: '#/queues/mail?state=blocked' }
+
+/** The sum of all shifts that no press has caused, since the page was opened. */
+const shiftOf = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let sum = 0
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
+            if (!entry.hadRecentInput) sum += entry.value
+          }
+        }).observe({ type: 'layout-shift', buffered: true })
+        setTimeout(() => resolve(sum), 200)
+      }),
+  )
+
+test.each([
+  ['desktop', DESKTOP],
+  ['phone', PHONE],
+] as const)(
+  'nothing moves under a reader of a live page: %s',
+  async (_, viewport) => {
+    const life = live(server)
+    const shifts: Record<string, number> = {}
+    const watched = async ([name, hash]: readonly [string, string]) => {
+      const page = await openPage(`${server.url}/${hash}`, { viewport })
+      await page.locator('main h1').waitFor()
+      // Two polls and the stream of a group.
+      await pause(5000)
+      shifts[name] = await shiftOf(page)
+      await page.close()
+    }
+    try {
+      const all = Object.entries({ ...MORE_PAGES, ...PAGES })
+      while (all.length > 0) await Promise.all(all.splice(0, AT_ONCE).map(watched))
+    } finally {
+      await life.stop()
+    }
+    expect(Object.entries(shifts).filter(([, shift]) => shift >= 0.1)).toEqual([])
+  },
+  180_000,
+)
