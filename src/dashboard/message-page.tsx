@@ -32,7 +32,7 @@ async function load(queue: string, id: bigint, signal: AbortSignal): Promise<Sho
 }
 
 export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
-  const { data, error } = usePolled((signal) => load(queue, id, signal), '', EVERY_MS)
+  const { data, error, refresh } = usePolled((signal) => load(queue, id, signal), '', EVERY_MS)
   const last = useRef<ShownMessage | null>(null)
   if (data !== null) last.current = data
   // A page that is being read stays as it is when the message is settled.
@@ -43,7 +43,7 @@ export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
       <PageHead over={<Over queue={queue} state={shown?.message.state ?? null} />} title={`Message ${id}`}>
         {shown !== null && !isGone && <State {...shown} />}
         {shown !== null && !isGone && (
-          <Remove queue={queue} id={id} state={shown.message.state} isDead={shown.isDead} />
+          <Remove queue={queue} id={id} state={shown.message.state} isDead={shown.isDead} onReleased={refresh} />
         )}
       </PageHead>
       {isGone ? (
@@ -149,17 +149,20 @@ function factsOf({ message, isLetter }: ShownMessage) {
 interface RemoveProps {
   queue: string
   id: bigint
+  state: string
+  isDead: boolean
+  onReleased(): void
 }
 
 /** Ends the message, or its death, and leads back to the list that the message was in. */
-function Remove({ queue, id, state, isDead }: RemoveProps & { state: string; isDead: boolean }) {
+function Remove({ queue, id, state, isDead, onReleased }: RemoveProps) {
   const back = () => {
     location.hash = link(['queues', queue], { state })
   }
   return (
     <div class="actions">
       <div class="buttons">
-        {state === 'in-flight' && <Release queue={queue} id={id} />}
+        {state === 'in-flight' && <Release queue={queue} id={id} onDone={onReleased} />}
         {isDead && <DeadButtons queue={queue} chosen={{ ids: [id] }} what="" ways={['Retry']} onDone={back} />}
         <Act
           label="Remove …"

@@ -36,9 +36,12 @@ export function QueueMessages({ queue, state, after, counts, deadLetterQueue, is
   const key = JSON.stringify([after, counts])
   const parts = { path: { queue }, query: { ...pageQuery(after), state, bodies: 'preview' } } as const
   const load = async (signal: AbortSignal) => {
-    const page = ask(operations.peekMessages, parts, signal)
     const isHeld = state === 'in-flight' || state === 'blocked'
-    return { page: await page, who: isHeld ? await ask(operations.queueReceivers, { path: { queue } }, signal) : null }
+    const [page, who] = await Promise.all([
+      ask(operations.peekMessages, parts, signal),
+      isHeld ? ask(operations.queueReceivers, { path: { queue } }, signal).catch(() => null) : null,
+    ])
+    return { page, who }
   }
   const { data, error } = usePolled(load, key, EVERY_MS)
   if (data === null) return <LoadState data={data} error={error} />

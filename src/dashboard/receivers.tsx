@@ -87,7 +87,7 @@ export function BlockedGroups({ queue, of: { blockedGroups } }: { queue: string;
 }
 
 /** Ends the claim of a message in flight, whose holder may be gone. */
-export function Release({ queue, id }: { queue: string; id: bigint }) {
+export function Release({ queue, id, onDone }: { queue: string; id: bigint; onDone(): void }) {
   return (
     <Act
       label="Release now …"
@@ -98,6 +98,7 @@ export function Release({ queue, id }: { queue: string; id: bigint }) {
       isReady={({ state }) => state === 'in-flight'}
       work={() => ask(operations.promoteMessages, { path: { queue }, body: { ids: [id], inFlight: true } })}
       said={({ promoted }) => (promoted === 1 ? 'The message is released.' : 'The message was not in flight any more.')}
+      onDone={onDone}
     >
       {(now) => <p>{consequenceOf(now)}</p>}
     </Act>

@@ -65,6 +65,7 @@ test('a message whose receiver is gone is released in 4 clicks, and the old rece
   await dialog.getByText(/has not been seen for 15 min.* It is handed out again at once\./).waitFor()
   await dialog.getByRole('button', { name: 'Release' }).click()
   await page.getByText('The message is released.').waitFor()
+  await page.locator('main .badge', { hasText: 'ready' }).waitFor()
 
   await expect(server.call('POST', 'queues/r-mail/ack', { receiptHandle })).rejects.toThrow('stale_receipt')
   const again = (await server.call('POST', 'queues/r-mail/receive', {})) as Received
