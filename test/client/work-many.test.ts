@@ -4,30 +4,18 @@ import { type Message, type Running, UnrecoverableError, workMany } from '../../
 import type { BatchHandler, ClientWorkManyOptions } from '../../src/client/loops'
 import { eventually, moment } from '../support/timing'
 import { useServer } from './support/server'
+import { AT_ONCE, LONG_MS, numbers, useQueue } from './support/worked-queue'
 
 const server = useServer()
-const AT_ONCE = { minSeconds: 0, maxSeconds: 0 }
-const LONG_MS = 30_000
-const workers: Running[] = []
+const used = useQueue(server, 'many')
+const { workers, sendNumbers } = used
 let queue: string
-let count = 0
 
-beforeEach(async () => {
-  queue = `many-${++count}`
-  await server.client.queues.put(queue)
-})
-
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.stop({ timeoutSeconds: 0 })))
+beforeEach(() => {
+  queue = used.name
 })
 
 const queues = () => server.client.queues
-const numbers = (length: number, from = 0) => Array.from({ length }, (_, n) => from + n)
-const sendNumbers = (length: number, from = 0) =>
-  queues().sendMany(
-    queue,
-    numbers(length, from).map((body) => ({ body })),
-  )
 const inState = async (state: 'ready' | 'in-flight' | 'delayed' | 'dead') =>
   (await queues().peek(queue, { state, limit: 1000 })).messages
 const bodies = (messages: Message<number>[]) => messages.map(({ body }) => body)

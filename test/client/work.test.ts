@@ -1,33 +1,21 @@
 /** `client.queues.work` against a server process: what the library's worker promises, over REST. */
 import { z } from 'zod'
-import { type ClientWorkOptions, type Handler, type Message, type Running, UnrecoverableError } from '../../src/client'
+import { type ClientWorkOptions, type Handler, type Message, UnrecoverableError } from '../../src/client'
 import { eventually, moment } from '../support/timing'
 import { counted } from './support/counted'
 import { useServer } from './support/server'
+import { AT_ONCE, LONG_MS, numbers, useQueue } from './support/worked-queue'
 
 const server = useServer()
-const AT_ONCE = { minSeconds: 0, maxSeconds: 0 }
-const LONG_MS = 30_000
-const workers: Running[] = []
+const used = useQueue(server, 'work')
+const { workers, sendNumbers } = used
 let queue: string
-let count = 0
 
-beforeEach(async () => {
-  queue = `work-${++count}`
-  await server.client.queues.put(queue)
-})
-
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.stop({ timeoutSeconds: 0 })))
+beforeEach(() => {
+  queue = used.name
 })
 
 const queues = () => server.client.queues
-const numbers = (length: number) => Array.from({ length }, (_, n) => n)
-const sendNumbers = (length: number) =>
-  queues().sendMany(
-    queue,
-    numbers(length).map((body) => ({ body })),
-  )
 const inState = async (state: 'ready' | 'in-flight' | 'delayed' | 'dead') =>
   (await queues().peek(queue, { state, limit: 1000 })).messages
 const inOrder = (list: unknown[]) => [...list].sort((a, b) => Number(a) - Number(b))
