@@ -1,4 +1,4 @@
-/** A queue of its own for each test of a file, and the workers of the test, which are stopped when it is over. */
+/** Each test of a file has its own queue, and workers that are stopped at its end. */
 import type { Running } from '../../../src/client'
 import type { useServer } from './server'
 
