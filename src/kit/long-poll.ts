@@ -106,7 +106,6 @@ export class LongPollCaller<Mark> {
   #isLate: boolean
   #hasEnded = false
   #resume: ((again: boolean) => void) | null = null
-  #onEnd: (() => void) | null = null
 
   constructor(
     waitMs: number,
@@ -153,15 +152,6 @@ export class LongPollCaller<Mark> {
     }
   }
 
-  /** Resolves as the look does, or to null once the caller has aborted. */
-  unlessAborted<T>(look: Promise<T>): Promise<T | null> {
-    if (this.signal === undefined) return look
-    return new Promise((resolve, reject) => {
-      this.#onEnd = () => resolve(null)
-      look.then(resolve, reject)
-    })
-  }
-
   wake(): void {
     this.#hasEvents = true
     this.#resume?.(true)
@@ -190,8 +180,5 @@ export class LongPollCaller<Mark> {
     this.callbacks.onLeave()
   }
 
-  readonly #abort = () => {
-    this.end()
-    this.#onEnd?.()
-  }
+  readonly #abort = () => this.end()
 }

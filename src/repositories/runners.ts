@@ -120,8 +120,6 @@ export interface Waiting<Mark = void> {
    * answered.
    */
   again(mark: Mark, withinMs?: number): Promise<boolean>
-  /** Resolves as the look does, or to null once the caller has aborted. */
-  unlessAborted<T>(look: Promise<T>): Promise<T | null>
   leave(): void
 }
 
@@ -138,7 +136,6 @@ export interface Waits<Mark = void> {
 const once: Waiting<unknown> = {
   look: () => {},
   again: async () => false,
-  unlessAborted: (look) => look,
   leave: () => {},
 }
 

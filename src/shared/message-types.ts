@@ -57,7 +57,7 @@ export interface ReceiveOptions<Asked extends Form = Form> extends BodyOptions<A
   visibilityTimeoutSeconds?: number | undefined
   /** How long to wait for a message when there is none; 0 to 20. Default: 0. Inside a transaction only 0. */
   waitSeconds?: number | undefined
-  /** Ends the waiting early: the receive resolves to no messages. */
+  /** Ends the waiting early: the receive resolves to no messages, once those that it was just claiming are given back. */
   signal?: AbortSignal | undefined
 }
 

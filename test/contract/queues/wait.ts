@@ -156,11 +156,27 @@ export function describeQueueWaits(context: Context): void {
         store.queues.receive(queue),
       ])
       expect([aborted, bodiesOf(other)]).toEqual([[], [1]])
-      await store.close()
       const rest = await queues().receive(queue, { limit: 9 })
       expect(rest.map(({ body, receiveCount }) => [body, receiveCount])).toEqual([
         [2, 1],
         [3, 1],
+      ])
+    })
+
+    it('that is aborted while its messages are claimed ends when they are given back', async () => {
+      const queue = await made()
+      const controller = new AbortController()
+      const { store, statements } = await statementsOf(context, async (sql) => {
+        if (/^UPDATE .*queue_messages/.test(sql)) controller.abort()
+      })
+      await queues().sendMany(queue, [{ body: 1 }, { body: 2 }])
+      const aborted = await store.queues.receive(queue, { limit: 2, signal: controller.signal })
+      const isGivenBack = statements.some((sql) => sql.includes('receive_count = receive_count - 1'))
+      expect([aborted, isGivenBack]).toEqual([[], true])
+      const given = await queues().receive(queue, { limit: 9 })
+      expect(given.map(({ body, receiveCount }) => [body, receiveCount])).toEqual([
+        [1, 1],
+        [2, 1],
       ])
     })
 

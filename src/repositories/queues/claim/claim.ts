@@ -63,7 +63,8 @@ export async function receiveIn(
     for (let mayLook = true; ; mayLook = false) {
       waiting.look()
       const request = { queue, visibilityTimeoutSeconds, cursor, limit, signal, mayLook }
-      const claimed = await waiting.unlessAborted(run(request))
+      // An aborted caller, too, waits until what it claimed is given back: a worker may end its process then.
+      const claimed = await run(request)
       if (claimed?.rows.length) return claimed.rows.map((row) => messageOf(claimed.head, row, options))
       if (!(await waiting.again(undefined, claimed?.nextInMs ?? undefined))) return []
     }
