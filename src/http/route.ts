@@ -12,6 +12,7 @@ import type { Store } from '../store/types'
 import type { Allowance } from './access'
 import type { JsonBody } from './input/body'
 import type { Parameters, Values } from './input/parameters'
+import { type PathOf, pathParametersOf, pathSubjectsOf } from './path-places'
 import type { Subject } from './subjects'
 
 export type Method = 'get' | 'put' | 'patch' | 'post' | 'delete'
@@ -75,8 +76,8 @@ export interface BodyReader<B> {
   about?(body: B): readonly Subject[]
 }
 
-export interface Input<P extends Parameters, Q extends Parameters, B> {
-  path: Values<P>
+export interface Input<Path, Q extends Parameters, B> {
+  path: Path
   query: Values<Q>
   body: B
   /** The names that the request may see and change begin with this; null is all names. */
@@ -95,22 +96,18 @@ export interface Input<P extends Parameters, Q extends Parameters, B> {
   lastEventId?: bigint
 }
 
-interface RouteSpec<P extends Parameters, Q extends Parameters, B> extends Operation {
-  method: Method
-  /** An OpenAPI path template, relative to where the router is mounted. */
-  path: string
+interface RouteSpec<Path, Q extends Parameters, B> extends Omit<Operation, 'tag'> {
   /** Null: everyone may call it. */
   scope: Scope | null
   /** In place of it, for a PUT that only creates. */
   ensureScope?: Scope
   /**
-   * The subjects of the path and the query; `body.about` adds the body's part. If access is confined to a prefix, a
+   * The subjects beside those of the path: `body.about` adds the body's part. If access is confined to a prefix, a
    * request that names anything outside of it is refused, and a handler that lists or changes by prefix keeps to names
    * `within`. An invalid request may lack names.
    */
-  about(input: Pick<Input<P, Q, B>, 'path' | 'query'>): readonly Subject[]
-  pathParameters: P
-  queryParameters: Q
+  about?(input: Pick<Input<Path, Q, B>, 'path' | 'query'>): readonly Subject[]
+  queryParameters?: Q
   /** The kind of object that the handler creates if it does not exist: its name comes first of its kind in `about`. */
   creates?: NamedKind
   /** Adds the faults of query parameters that do not go together. */
@@ -126,37 +123,50 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> extends Opera
   answersAlone?: boolean
   ignoresQuery?: boolean
   /** A text is the JSON of a 200. */
-  handle(store: Store, input: Input<P, Q, B>): Promise<Answer | string>
+  handle(store: Store, input: Input<Path, Q, B>): Promise<Answer | string>
 }
 
-export type UntypedInput = Pick<
-  Input<Parameters, Parameters, unknown>,
-  'within' | 'knownTag' | 'ifTag' | 'isEnsuring' | 'signal' | 'lastEventId' | 'allowance'
-> & {
-  path: unknown
-  query: unknown
-  body: unknown
-}
+export type UntypedInput = Omit<Input<unknown, Parameters, unknown>, 'query'> & { query: unknown }
 
 /** A route whose input types only its handler knows. */
-export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle' | 'checkQuery' | 'about'> {
+export interface Route extends Omit<RouteSpec<unknown, Parameters, unknown>, 'handle' | 'checkQuery' | 'about'> {
+  tag: string
+  method: Method
+  /** An OpenAPI path template, relative to where the router is mounted. */
+  path: string
+  pathParameters: Parameters
+  queryParameters: Parameters
   about(input: Pick<UntypedInput, 'path' | 'query'>): readonly Subject[]
   checkQuery?(query: unknown, faults: FaultSink): void
   handle(store: Store, input: UntypedInput): Promise<Answer | string>
 }
 
 type NoParameters = Record<never, never>
-type Spec<P extends Parameters, Q extends Parameters, B> = Omit<
-  RouteSpec<P, Q, B>,
-  'pathParameters' | 'queryParameters'
-> & { pathParameters?: P; queryParameters?: Q }
+/** A method and an OpenAPI path template: `GET /v1/queues/{queue}`. */
+type At = `${Uppercase<Method>} /${string}`
+/** A route that has no tag yet. */
+export type BareRoute = Omit<Route, 'tag'>
 
-/** A route of a table; the types of its input follow from its parameters and body. */
-export function route<P extends Parameters = NoParameters, Q extends Parameters = NoParameters, B = undefined>(
-  spec: Spec<P, Q, B>,
-): Route {
-  const { handle, checkQuery, about } = spec as unknown as Route
-  return { pathParameters: {}, queryParameters: {}, ...spec, handle, checkQuery, about }
+/** The routes of a table, with the tag that the document shows them under. */
+export const tagged = (tag: string, routes: readonly BareRoute[]): readonly Route[] =>
+  routes.map((each) => ({ ...each, tag }))
+
+/** A route of a table; the types of its input follow from its path, parameters and body. */
+export function route<const S extends At, Q extends Parameters = NoParameters, B = undefined>(
+  at: S,
+  spec: RouteSpec<PathOf<S>, Q, B>,
+): BareRoute {
+  const [method, path] = at.split(' ') as [string, string]
+  const { about, queryParameters = {}, ...others } = spec as unknown as Route
+  const inPath = pathSubjectsOf(path)
+  return {
+    ...others,
+    queryParameters,
+    method: method.toLowerCase() as Method,
+    path,
+    pathParameters: pathParametersOf(path),
+    about: (input) => [...inPath(input.path), ...(about?.(input) ?? [])],
+  }
 }
 
 /** 201 if it was created, 200 if it existed. `location`: the path of what was created, if it has one. */
@@ -173,19 +183,22 @@ export function found<T>(thing: T | null, code: ErrorCode): T {
 }
 
 /** A route that is one call of the store. */
-type Calling<P extends Parameters, Q extends Parameters, B, T> = Omit<Spec<P, Q, B>, 'outcomes' | 'handle'> & {
+type Calling<Path, Q extends Parameters, B, T> = Omit<RouteSpec<Path, Q, B>, 'outcomes' | 'handle'> & {
   /** The refusal where there is nothing of that name. */
   absent?: ErrorCode
-  call(store: Store, input: Input<P, Q, B>): Promise<T>
+  call(store: Store, input: Input<Path, Q, B>): Promise<T>
 }
 
 /** A route that answers with what the call resolves to, and with the tag of settings or the version of an entry. */
-export function answering<T, P extends Parameters = NoParameters, Q extends Parameters = NoParameters, B = undefined>(
-  spec: Calling<P, Q, B, T | null> & { gives: readonly [shape: AnswerOf<T>, description: string, example?: unknown] },
-): Route {
+export function answering<T, const S extends At, Q extends Parameters = NoParameters, B = undefined>(
+  at: S,
+  spec: Calling<PathOf<S>, Q, B, T | null> & {
+    gives: readonly [shape: AnswerOf<T>, description: string, example?: unknown]
+  },
+): BareRoute {
   const { gives, absent, call, refusals = [], ...others } = spec
   const [shape, description, example] = gives
-  return route<P, Q, B>({
+  return route<S, Q, B>(at, {
     ...others,
     outcomes: { 200: { description, shape, example } },
     refusals: absent === undefined ? refusals : [absent, ...refusals],
@@ -200,13 +213,13 @@ export function answering<T, P extends Parameters = NoParameters, Q extends Para
 }
 
 /** A route whose call resolves to whether there was something to remove: 204 if there was. */
-export function removing<P extends Parameters = NoParameters, Q extends Parameters = NoParameters>(
-  spec: Omit<Calling<P, Q, undefined, boolean>, 'method'> & { gives: string; absent: ErrorCode },
-): Route {
+export function removing<const S extends `DELETE /${string}`>(
+  at: S,
+  spec: Calling<PathOf<S>, NoParameters, undefined, boolean> & { gives: string; absent: ErrorCode },
+): BareRoute {
   const { gives: description, absent, call, refusals = [], ...others } = spec
-  return route<P, Q>({
+  return route(at, {
     ...others,
-    method: 'delete',
     outcomes: { 204: { description } },
     refusals: [...refusals, absent],
     async handle(store, input) {

@@ -71,13 +71,6 @@ export function named(
   return subjects
 }
 
-export function pathName<K extends string>(
-  kind: SubjectKind,
-  parameter: K,
-): (input: { path: Record<K, string> }) => Subject[] {
-  return ({ path }) => named(kind, [path[parameter]], { parameter })
-}
-
 /** The subject of a list: its `prefix`, or all names. */
 export function listed(kind: SubjectKind): (input: { query: { prefix?: string } }) => Subject[] {
   return ({ query }) => [{ kind, prefix: query.prefix ?? '' }]

@@ -8,31 +8,13 @@ import { bounded } from '../../fields/options'
 import { PAGE_LIMIT } from '../../fields/rules'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { answering, type Route, removing } from '../route'
-import { named, type Subject } from '../subjects'
-import { onFeed } from './feeds'
+import { answering, type Route, removing, tagged } from '../route'
+import { named } from '../subjects'
 import { MAX_ANSWER_BYTES } from './items'
 
-const onConsumer = {
-  ...onFeed,
-  path: '/v1/feeds/{feed}/consumers/{consumer}',
-  scope: 'feed' as const,
-  pathParameters: { ...onFeed.pathParameters, consumer: nameParameter('The consumer.', 'search') },
-  about: ({ path }: { path: { feed: string; consumer: string } }): Subject[] => [
-    ...onFeed.about({ path }),
-    ...named('consumers', [path.consumer], { parameter: 'consumer' }),
-  ],
-}
-
-const changes = answering({
-  ...onFeed,
-  method: 'get',
-  path: `${onFeed.path}/changes`,
+const changes = answering('GET /v1/feeds/{feed}/changes', {
   scope: 'feed',
-  about: ({ path, query }) => [
-    ...onFeed.about({ path }),
-    ...named('consumers', [query.consumer], { parameter: 'consumer' }),
-  ],
+  about: ({ query }) => named('consumers', [query.consumer], { parameter: 'consumer' }),
   queryParameters: {
     after: optional(
       cursorParameter('A `cursor`: return only changes after it. Default: the beginning of the feed.', '1041'),
@@ -60,9 +42,8 @@ const changes = answering({
     store.feeds.changes(feed, bounded({ ...query, values: 'text', signal } as const, MAX_ANSWER_BYTES)),
 })
 
-const get = answering({
-  ...onConsumer,
-  method: 'get',
+const get = answering('GET /v1/feeds/{feed}/consumers/{consumer}', {
+  scope: 'feed',
   id: 'getCursor',
   summary: 'Read the stored cursor of a consumer, and how far behind it is',
   description: 'An unknown consumer has the cursor "0".',
@@ -71,9 +52,8 @@ const get = answering({
   call: (store, { path: { feed, consumer } }) => store.feeds.cursor(feed, consumer),
 })
 
-const put = answering({
-  ...onConsumer,
-  method: 'put',
+const put = answering('PUT /v1/feeds/{feed}/consumers/{consumer}', {
+  scope: 'feed',
   body: bodyOf(NewCursorDto, { cursor: '1043' }),
   id: 'moveCursor',
   summary: 'Move the stored cursor of a consumer',
@@ -85,8 +65,8 @@ const put = answering({
     store.feeds.moveCursor(feed, consumer, cursor, { force, from }),
 })
 
-const remove = removing({
-  ...onConsumer,
+const remove = removing('DELETE /v1/feeds/{feed}/consumers/{consumer}', {
+  scope: 'feed',
   id: 'dropCursor',
   summary: 'Forget a consumer',
   gives: 'The consumer is forgotten.',
@@ -94,4 +74,4 @@ const remove = removing({
   call: (store, { path: { feed, consumer } }) => store.feeds.dropCursor(feed, consumer),
 })
 
-export const feedChangeRoutes: readonly Route[] = [changes, get, put, remove]
+export const feedChangeRoutes: readonly Route[] = tagged('Feeds', [changes, get, put, remove])

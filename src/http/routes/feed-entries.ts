@@ -4,23 +4,9 @@ import { ENTRY, PUT_ENTRIES } from '../../fields/answers-feeds'
 import { NewEntriesDto, NewValueDto } from '../../fields/feeds'
 import { MAX_BATCH } from '../../fields/rules'
 import type { IfVersion } from '../../shared/feed-types'
-import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { answering, type Route, type UntypedInput } from '../route'
-import { named, type Subject } from '../subjects'
-import { onFeed } from './feeds'
-
-const onEntry = {
-  ...onFeed,
-  hasVersion: true,
-  path: '/v1/feeds/{feed}/entries/{key}',
-  scope: 'feed' as const,
-  pathParameters: { ...onFeed.pathParameters, key: nameParameter('The key of the entry.', 'fred') },
-  about: ({ path }: { path: { feed: string; key: string } }): Subject[] => [
-    ...onFeed.about({ path }),
-    ...named('entries', [path.key], { parameter: 'key' }),
-  ],
-}
+import { answering, type Route, tagged, type UntypedInput } from '../route'
+import { named } from '../subjects'
 
 const conditionOf = ({ ifTag, isEnsuring }: Pick<UntypedInput, 'ifTag' | 'isEnsuring'>): IfVersion => ({
   ifVersion: isEnsuring ? 0 : ifTag === undefined ? undefined : Number(ifTag),
@@ -36,9 +22,9 @@ const newEntries = {
 const writtenEntry = { ...ENTRY.example, syncId: null }
 const tombstone = { ...writtenEntry, value: null, version: 4, deleted: true }
 
-const get = answering({
-  ...onEntry,
-  method: 'get',
+const get = answering('GET /v1/feeds/{feed}/entries/{key}', {
+  scope: 'feed',
+  hasVersion: true,
   id: 'getEntry',
   summary: 'Read an entry',
   gives: [ENTRY, 'The entry.'],
@@ -46,9 +32,9 @@ const get = answering({
   call: (store, { path: { feed, key } }) => store.feeds.get(feed, key, { values: 'text' }),
 })
 
-const put = answering({
-  ...onEntry,
-  method: 'put',
+const put = answering('PUT /v1/feeds/{feed}/entries/{key}', {
+  scope: 'feed',
+  hasVersion: true,
   body: bodyOf(NewValueDto, newValue),
   id: 'putEntry',
   creates: 'feeds',
@@ -65,9 +51,9 @@ const put = answering({
   },
 })
 
-const remove = answering({
-  ...onEntry,
-  method: 'delete',
+const remove = answering('DELETE /v1/feeds/{feed}/entries/{key}', {
+  scope: 'feed',
+  hasVersion: true,
   id: 'deleteEntry',
   summary: 'Delete an entry and leave a tombstone, which consumers read',
   gives: [ENTRY, 'The tombstone.', tombstone],
@@ -75,10 +61,7 @@ const remove = answering({
   call: (store, { path: { feed, key }, ...conditions }) => store.feeds.delete(feed, key, conditionOf(conditions)),
 })
 
-const putMany = answering({
-  ...onFeed,
-  method: 'post',
-  path: `${onFeed.path}/entries`,
+const putMany = answering('POST /v1/feeds/{feed}/entries', {
   scope: 'feed',
   body: {
     ...bodyOf(NewEntriesDto, newEntries),
@@ -96,4 +79,4 @@ const putMany = answering({
   call: (store, { path: { feed }, body }) => store.feeds.putMany(feed, body.entries),
 })
 
-export const feedEntryRoutes: readonly Route[] = [get, put, remove, putMany]
+export const feedEntryRoutes: readonly Route[] = tagged('Feeds', [get, put, remove, putMany])

@@ -1,22 +1,13 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: listing feeds, reading their state, dropping and republishing them. */
 import { FEED, FEED_PAGE, REPUBLISHED } from '../../fields/answers-feeds'
 import { RepublishDto } from '../../fields/feeds'
-import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { answering, type BodyReader, type Route, removing } from '../route'
-import { named, pathName } from '../subjects'
+import { answering, type BodyReader, type Route, removing, tagged } from '../route'
+import { named } from '../subjects'
 import { listing } from './listing'
-
-export const onFeed = {
-  path: '/v1/feeds/{feed}',
-  tag: 'Feeds',
-  about: pathName('feeds', 'feed'),
-  pathParameters: { feed: nameParameter('The feed.', 'users') },
-}
 
 const list = listing('feeds', {
   id: 'listFeeds',
-  tag: 'Feeds',
   summary: 'List feeds by name',
   description: 'A page ends early when its feeds have 2,500 consumers together.',
   prefix: 'users',
@@ -25,9 +16,7 @@ const list = listing('feeds', {
   page: (store, query) => store.feeds.list(query),
 })
 
-const get = answering({
-  ...onFeed,
-  method: 'get',
+const get = answering('GET /v1/feeds/{feed}', {
   scope: 'read',
   id: 'getFeedStatus',
   summary: 'Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers',
@@ -36,8 +25,7 @@ const get = answering({
   call: (store, { path: { feed } }) => store.feeds.status(feed),
 })
 
-const drop = removing({
-  ...onFeed,
+const drop = removing('DELETE /v1/feeds/{feed}', {
   scope: 'admin',
   id: 'dropFeed',
   summary: 'Drop a feed with its entries and consumers',
@@ -56,10 +44,7 @@ const selectionBody: BodyReader<RepublishDto> = {
     prefix === undefined ? named('entries', keys, { pointer: '/keys' }) : [{ kind: 'entries', prefix }],
 }
 
-const republish = answering({
-  ...onFeed,
-  method: 'post',
-  path: `${onFeed.path}/republish`,
+const republish = answering('POST /v1/feeds/{feed}/republish', {
   scope: 'feed',
   body: selectionBody,
   id: 'republishEntries',
@@ -72,4 +57,4 @@ const republish = answering({
   call: (store, { path: { feed }, body }) => store.feeds.republish(feed, body),
 })
 
-export const feedRoutes: readonly Route[] = [list, get, drop, republish]
+export const feedRoutes: readonly Route[] = tagged('Feeds', [list, get, drop, republish])

@@ -2,21 +2,15 @@
 
 import { GROUP_EVENTS, GROUP_REMOVED, GROUP_RESET, ITEM } from '../../fields/answers-groups'
 import type { GroupEvent } from '../../shared/group-types'
-import { nameParameter, optional, positionParameter } from '../input/parameters'
-import { type Route, route } from '../route'
-import { pathName } from '../subjects'
+import { optional, positionParameter } from '../input/parameters'
+import { type Route, route, tagged } from '../route'
 
-const stream = route({
-  method: 'get',
-  path: '/v1/groups/{group}/stream',
+const stream = route('GET /v1/groups/{group}/stream', {
   scope: 'read',
-  about: pathName('groups', 'group'),
-  pathParameters: { group: nameParameter('The group.', 'article:42') },
   queryParameters: {
     after: optional(positionParameter('Start after this item, if there is no `Last-Event-ID`.', '41')),
   },
   id: 'streamGroup',
-  tag: 'Items',
   summary: 'Stream the changes of a group as server-sent events',
   description:
     'Events arrive within a second of the commit, from every process. `item`: an appended item, oldest first; the `id` of ' +
@@ -63,4 +57,4 @@ function dataOf(json: string): string {
   return `data: ${json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n`
 }
 
-export const groupStreamRoutes: readonly Route[] = [stream]
+export const groupStreamRoutes: readonly Route[] = tagged('Items', [stream])

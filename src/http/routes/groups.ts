@@ -1,23 +1,13 @@
 /** `/v1/groups` and `/v1/groups/{group}`: listing groups, and their settings. */
 import { GROUP, GROUP_PAGE, LOSSES } from '../../fields/answers-groups'
 import { GroupChangesDto, OwnSettingsDto } from '../../fields/groups'
-import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { answering, type Route } from '../route'
-import { pathName } from '../subjects'
+import { answering, type Route, tagged } from '../route'
 import { listing } from './listing'
 import { settingsRoutes } from './settings'
 
-const onGroup = {
-  path: '/v1/groups/{group}',
-  tag: 'Groups',
-  about: pathName('groups', 'group'),
-  pathParameters: { group: nameParameter('The group.', 'article:42') },
-}
-
 const list = listing('groups', {
   id: 'listGroups',
-  tag: 'Groups',
   summary: 'List groups by name',
   prefix: 'article:',
   after: 'article:42',
@@ -32,7 +22,7 @@ const groupChanges = { capacity: 50 }
 
 const { get, put, update, drop } = settingsRoutes({
   noun: 'Group',
-  on: onGroup,
+  path: '/v1/groups/{group}',
   calls: ({ groups }) => groups,
   shape: GROUP,
   status: GROUP,
@@ -56,10 +46,7 @@ const { get, put, update, drop } = settingsRoutes({
   },
 })
 
-const losses = answering({
-  ...onGroup,
-  method: 'post',
-  path: `${onGroup.path}/losses`,
+const losses = answering('POST /v1/groups/{group}/losses', {
   scope: 'read',
   body: { ...bodyOf(OwnSettingsDto, ownSettings), optional: true },
   id: 'groupLosses',
@@ -69,4 +56,4 @@ const losses = answering({
   call: (store, { path: { group }, body }) => store.groups.losses(group, body),
 })
 
-export const groupRoutes: readonly Route[] = [list, get, put, update, losses, drop]
+export const groupRoutes: readonly Route[] = tagged('Groups', [list, get, put, update, losses, drop])

@@ -11,7 +11,7 @@ import type { Store } from '../../store/types'
 import type { Allowance } from '../access'
 import { prefixParameter } from '../input/parameters'
 import type { Metrics } from '../metrics/metrics'
-import { answering, type Route, route } from '../route'
+import { answering, type Route, route, tagged } from '../route'
 import { narrowed } from '../subjects'
 
 /** The parts of the process that the routes report. */
@@ -42,28 +42,20 @@ const DISK_FULL = HEALTH.json({
 
 const OK = HEALTH.json({ status: 'ok' })
 
-const livez = route({
-  method: 'get',
-  path: '/livez',
+const livez = route('GET /livez', {
   scope: null,
-  about: () => [],
   ignoresQuery: true,
   id: 'livez',
-  tag: 'Process',
   summary: 'Check that the process answers',
   outcomes: { 200: { description: 'The process answers.', shape: HEALTH } },
   handle: async () => OK,
 })
 
 const readyz = (draining?: AbortSignal) =>
-  route({
-    method: 'get',
-    path: '/readyz',
+  route('GET /readyz', {
     scope: null,
-    about: () => [],
     ignoresQuery: true,
     id: 'readyz',
-    tag: 'Process',
     summary: 'Check that the process and its database answer',
     description:
       'The answer comes within 2 seconds. Once the process has received the signal to stop, it is 503 `draining`. While ' +
@@ -80,9 +72,7 @@ const readyz = (draining?: AbortSignal) =>
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 const metricsRoute = (metrics: ProcessState['metrics']) =>
-  route({
-    method: 'get',
-    path: '/metrics',
+  route('GET /metrics', {
     scope: 'read',
     // Metrics are sums over all names.
     about: () => [
@@ -92,7 +82,6 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
     ],
     answersAlone: true,
     id: 'metrics',
-    tag: 'Process',
     summary: 'Read metrics for Prometheus',
     description: 'Keys that are confined to a prefix are refused.',
     outcomes: { 200: { description: 'The metrics.', shape: METRICS, type: METRICS_TYPE } },
@@ -104,17 +93,13 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
   })
 
 export function processRoutes({ metrics, draining }: ProcessState): readonly Route[] {
-  return [livez, readyz(draining), metricsRoute(metrics)]
+  return tagged('Process', [livez, readyz(draining), metricsRoute(metrics)])
 }
 
-const access = answering({
-  method: 'get',
-  path: '/v1/access',
+const access = answering('GET /v1/access', {
   scope: null,
-  about: () => [],
   tellsAccess: true,
   id: 'getAccess',
-  tag: 'Access',
   summary: 'Read what the caller may do',
   description:
     'Any valid key may call it, whatever its scopes. `scopes` lists the scopes that the caller has; a key with `admin` has ' +
@@ -126,16 +111,13 @@ const access = answering({
   },
 })
 
-const overview = answering({
-  method: 'get',
-  path: '/v1/overview',
+const overview = answering('GET /v1/overview', {
   scope: 'read',
   about: ({ query: { prefix = '' } }) => (['queues', 'feeds', 'schedules'] as const).map((kind) => ({ kind, prefix })),
   queryParameters: {
     prefix: prefixParameter('Return only troubles of queues, feeds and schedules whose names begin with this.', 'mail'),
   },
   id: 'getOverview',
-  tag: 'Overview',
   summary: 'Read what is wrong now, the worst first',
   description: 'The answer is a few seconds old at most, unless counting takes long.',
   gives: [OVERVIEW, 'The troubles.'],
@@ -147,4 +129,4 @@ const overview = answering({
   },
 })
 
-export const callerRoutes: readonly Route[] = [overview, access]
+export const callerRoutes: readonly Route[] = [...tagged('Overview', [overview]), ...tagged('Access', [access])]

@@ -5,17 +5,10 @@ import { BatchDto, MAX_EXCLUDED, MAX_GROUPS, NewItemDto, RECENT_LIMIT } from '..
 import { bounded } from '../../fields/options'
 import { MAX_BATCH } from '../../fields/rules'
 import type { Item, PayloadForm, Recent } from '../../shared/group-types'
-import {
-  idParameter,
-  limitParameter,
-  nameParameter,
-  namesParameter,
-  optional,
-  payloadsParameter,
-} from '../input/parameters'
+import { idParameter, limitParameter, namesParameter, optional, payloadsParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { type Answer, answering, type Route, removing, route, stored } from '../route'
-import { named, pathName } from '../subjects'
+import { type Answer, answering, type Route, removing, route, stored, tagged } from '../route'
+import { named } from '../subjects'
 
 /** An answer stops at about this many bytes. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024
@@ -29,14 +22,6 @@ const before = optional(
   ),
 )
 
-const inGroup = pathName('groups', 'group')
-const onItems = {
-  path: '/v1/groups/{group}/items',
-  tag: 'Items',
-  about: inGroup,
-  pathParameters: { group: nameParameter('The group.', 'article:42') },
-}
-
 const newItem = {
   member: 'user-7',
   payload: { action: 'view', from: 'newsletter' },
@@ -44,9 +29,7 @@ const newItem = {
   eventId: 'view-8f14e45f',
 }
 
-const append = route({
-  ...onItems,
-  method: 'post',
+const append = route('POST /v1/groups/{group}/items', {
   scope: 'append',
   body: {
     ...bodyOf(NewItemDto, newItem),
@@ -86,11 +69,8 @@ const batch = {
 }
 const knownAlready = { items: [{ group: 'article:42', id: '41', slot: 1, appended: false }] }
 
-const appendMany = route({
-  method: 'post',
-  path: '/v1/items',
+const appendMany = route('POST /v1/items', {
   scope: 'append',
-  about: () => [],
   body: {
     ...bodyOf(BatchDto, batch),
     at: '/items',
@@ -101,7 +81,6 @@ const appendMany = route({
       ]),
   },
   id: 'appendItems',
-  tag: 'Items',
   summary: `Append up to ${MAX_BATCH} items to any groups`,
   description:
     'All items are appended in one commit, in the order given, or none. Where one is not appended because of another item, ' +
@@ -120,11 +99,9 @@ const appendMany = route({
   },
 })
 
-const recent = route({
-  ...onItems,
-  method: 'get',
+const recent = route('GET /v1/groups/{group}/items', {
   scope: 'read',
-  about: (input) => [...inGroup(input), ...named('members', input.query.exclude, { parameter: 'exclude' })],
+  about: ({ query }) => named('members', query.exclude, { parameter: 'exclude' }),
   queryParameters: { limit, before, exclude, payloads: payloadsParameter },
   id: 'recentItems',
   summary: 'Read the newest items of a group, newest first; of a `top` group those with the highest scores',
@@ -150,9 +127,7 @@ function recentAnswer(page: Recent): Answer {
   return { status: 200, body: RECENT.json(page), tag: page.tag }
 }
 
-const recentMany = route({
-  method: 'get',
-  path: '/v1/items',
+const recentMany = route('GET /v1/items', {
   scope: 'read',
   about: ({ query }) => [
     ...named('groups', query.group, { parameter: 'group' }),
@@ -165,7 +140,6 @@ const recentMany = route({
     payloads: payloadsParameter,
   },
   id: 'recentItemsOfMany',
-  tag: 'Items',
   summary: `Read the newest items of up to ${MAX_GROUPS} groups, in the order given`,
   description:
     'Each group may be given once. The answer stops at about 4 MiB. Where a `nextBefore` is not null, read on with ' +
@@ -202,9 +176,7 @@ function tagOfAll(pages: readonly Recent[]): string {
   return createHash('sha256').update(tags).digest('base64url').slice(0, 27)
 }
 
-const clear = answering({
-  ...onItems,
-  method: 'delete',
+const clear = answering('DELETE /v1/groups/{group}/items', {
   scope: 'append',
   id: 'clearGroup',
   summary: 'Remove all items of a group',
@@ -213,15 +185,7 @@ const clear = answering({
   call: (store, { path }) => store.groups.clear(path.group),
 })
 
-const onItem = {
-  ...onItems,
-  path: '/v1/groups/{group}/items/{id}',
-  pathParameters: { ...onItems.pathParameters, id: idParameter('The id of the item.', '41') },
-}
-
-const get = answering({
-  ...onItem,
-  method: 'get',
+const get = answering('GET /v1/groups/{group}/items/{id}', {
   scope: 'read',
   id: 'getItem',
   summary: 'Read one item',
@@ -231,8 +195,7 @@ const get = answering({
   call: (store, { path: { group, id } }) => store.groups.item(group, id, { payloads: 'text' }),
 })
 
-const remove = removing({
-  ...onItem,
+const remove = removing('DELETE /v1/groups/{group}/items/{id}', {
   scope: 'append',
   id: 'removeItem',
   summary: 'Remove one item',
@@ -242,4 +205,12 @@ const remove = removing({
   call: (store, { path }) => store.groups.remove(path.group, path.id),
 })
 
-export const itemRoutes: readonly Route[] = [append, recent, clear, get, remove, appendMany, recentMany]
+export const itemRoutes: readonly Route[] = tagged('Items', [
+  append,
+  recent,
+  clear,
+  get,
+  remove,
+  appendMany,
+  recentMany,
+])

@@ -2,10 +2,10 @@
 import type { AnswerOf } from '../../fields/answers'
 import type { Store } from '../../store/types'
 import { containsParameter, type Parameters, pageParameters, prefixParameter, type Values } from '../input/parameters'
-import { answering, type Operation, type Route } from '../route'
+import { answering, type BareRoute, type Operation } from '../route'
 import { listed, narrowed, type Subject } from '../subjects'
 
-interface Listing<P, Q extends Parameters> extends Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> {
+interface Listing<P, Q extends Parameters> extends Pick<Operation, 'id' | 'summary' | 'description'> {
   /** Examples of the two parameters. */
   prefix: string
   after: string
@@ -31,13 +31,11 @@ interface PageQuery {
 export function listing<P, Q extends Parameters = Record<never, never>>(
   kind: 'groups' | 'policies' | 'queues' | 'schedules' | 'feeds',
   { prefix, after, shape, also, alsoAbout = () => [], nothing, page, ...operation }: Listing<P, Q>,
-): Route {
+): BareRoute {
   const about = listed(kind)
   const names = kind === 'policies' ? 'prefixes' : 'names'
-  return answering({
+  return answering(`GET /v1/${kind}`, {
     ...operation,
-    method: 'get',
-    path: `/v1/${kind}`,
     scope: 'read',
     about: (input) => [...about(input), ...alsoAbout(input as never)],
     queryParameters: {

@@ -2,32 +2,17 @@
 import { DELETED, ITEM, MEMBER_ITEMS } from '../../fields/answers-groups'
 import { ScoreChangeDto } from '../../fields/groups'
 import { bounded } from '../../fields/options'
-import { historyParameters, nameParameter, payloadsParameter, prefixParameter } from '../input/parameters'
+import { historyParameters, payloadsParameter, prefixParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { answering, type Route } from '../route'
-import { listed, named, narrowed, pathName, type Subject } from '../subjects'
+import { answering, type Route, tagged } from '../route'
+import { listed, named, narrowed } from '../subjects'
 import { formOf, MAX_ANSWER_BYTES } from './items'
 
 const prefix = prefixParameter('Only in groups whose names begin with this.', 'article:')
 
-const memberOf = pathName('members', 'member')
-const groupsOf = listed('groups')
-
-function memberInGroups(input: { path: { member: string }; query: { prefix?: string } }): Subject[] {
-  return [...memberOf(input), ...groupsOf(input)]
-}
-
-const onMember = {
-  path: '/v1/members/{member}/items',
-  tag: 'Members',
-  about: memberInGroups,
-  pathParameters: { member: nameParameter('The member.', 'user-7') },
-}
-
-const list = answering({
-  ...onMember,
-  method: 'get',
+const list = answering('GET /v1/members/{member}/items', {
   scope: 'read',
+  about: listed('groups'),
   queryParameters: {
     prefix,
     payloads: payloadsParameter,
@@ -44,10 +29,9 @@ const list = answering({
   },
 })
 
-const erase = answering({
-  ...onMember,
-  method: 'delete',
+const erase = answering('DELETE /v1/members/{member}/items', {
   scope: 'admin',
+  about: listed('groups'),
   queryParameters: { prefix },
   id: 'eraseMember',
   summary: 'Erase the items that a member has in all groups when the request arrives',
@@ -61,12 +45,7 @@ const erase = answering({
 
 const change = { member: 'user-7', by: 10 }
 
-const changeScore = answering({
-  method: 'post',
-  path: '/v1/groups/{group}/scores',
-  tag: 'Items',
-  about: pathName('groups', 'group'),
-  pathParameters: { group: nameParameter('The group.', 'game:7') },
+const changeScore = answering('POST /v1/groups/{group}/scores', {
   scope: 'append',
   body: {
     ...bodyOf(ScoreChangeDto, change),
@@ -83,4 +62,4 @@ const changeScore = answering({
     store.groups.changeScore(group, member, by, { payloads: 'text' }),
 })
 
-export const memberRoutes: readonly Route[] = [changeScore, list, erase]
+export const memberRoutes: readonly Route[] = [...tagged('Items', [changeScore]), ...tagged('Members', [list, erase])]

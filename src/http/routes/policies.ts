@@ -1,30 +1,13 @@
 /** `/v1/policies`: the settings of all groups whose names begin with a prefix. */
 import { LOSSES, POLICY, POLICY_PAGE } from '../../fields/answers-groups'
 import { PolicyChangesDto, PolicySettingsDto } from '../../fields/groups'
-import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { answering, type BodyReader, type Route } from '../route'
-import type { Subject } from '../subjects'
+import { answering, type BodyReader, type Route, tagged } from '../route'
 import { listing } from './listing'
 import { settingsRoutes } from './settings'
 
-function policyInPath({ path: { prefix } }: { path: { prefix: string } }): Subject[] {
-  return [
-    { kind: 'policies', name: prefix, parameter: 'prefix' },
-    { kind: 'groups', prefix },
-  ]
-}
-
-const onPolicy = {
-  path: '/v1/policies/{prefix}',
-  tag: 'Policies',
-  about: policyInPath,
-  pathParameters: { prefix: nameParameter("The prefix of the groups' names.", 'article:') },
-}
-
 const list = listing('policies', {
   id: 'listPolicies',
-  tag: 'Policies',
   summary: 'List policies by prefix',
   prefix: 'article:',
   after: 'article:',
@@ -41,7 +24,7 @@ const settingsBody = bodyOf(PolicySettingsDto, {
 
 const { get, put, update, drop } = settingsRoutes({
   noun: 'Policy',
-  on: onPolicy,
+  path: '/v1/policies/{prefix}',
   calls: ({ policies }) => policies,
   shape: POLICY,
   status: POLICY,
@@ -71,10 +54,7 @@ const lossesBody: BodyReader<PolicySettingsDto | null> = {
 }
 const isEmpty = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0
 
-const losses = answering({
-  ...onPolicy,
-  method: 'post',
-  path: `${onPolicy.path}/losses`,
+const losses = answering('POST /v1/policies/{prefix}/losses', {
   scope: 'read',
   body: lossesBody,
   id: 'policyLosses',
@@ -86,4 +66,4 @@ const losses = answering({
   call: (store, { path: { prefix }, body }) => store.policies.losses(prefix, body ?? undefined),
 })
 
-export const policyRoutes: readonly Route[] = [list, get, put, update, losses, drop]
+export const policyRoutes: readonly Route[] = tagged('Policies', [list, get, put, update, losses, drop])

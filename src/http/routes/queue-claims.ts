@@ -7,21 +7,20 @@ import { ACKED_RECEIPTS, EXTENDED_RECEIPTS, MESSAGE, NACKED_RECEIPTS, RECEIVED }
 import { AckDto, CycleDto, ExtendDto, NackDto, ReceiveDto } from '../../fields/messages'
 import type { Queues } from '../../shared/queue-types'
 import { bodyOf } from '../input/read'
-import { answering, type BodyReader, NO_CONTENT, type Operation, type Route, route } from '../route'
-import { onQueue } from './queues'
+import {
+  answering,
+  type BareRoute,
+  type BodyReader,
+  NO_CONTENT,
+  type Operation,
+  type Route,
+  route,
+  tagged,
+} from '../route'
 
-/** The routes of the messages of a queue that have been, or will be, received. */
-const onClaims = {
-  ...onQueue,
-  method: 'post',
+const receive = answering('POST /v1/queues/{queue}/receive', {
   scope: 'queue',
-  tag: 'Messages',
   refusals: ['queue_not_found'],
-} as const
-
-const receive = answering({
-  ...onClaims,
-  path: `${onQueue.path}/receive`,
   body: { ...bodyOf(ReceiveDto, { limit: 10, waitSeconds: 20 }), optional: true },
   id: 'receiveMessages',
   summary: 'Claim messages',
@@ -37,9 +36,9 @@ const receive = answering({
   }),
 })
 
-const cycle = answering({
-  ...onClaims,
-  path: `${onQueue.path}/cycle`,
+const cycle = answering('POST /v1/queues/{queue}/cycle', {
+  scope: 'queue',
+  refusals: ['queue_not_found'],
   body: { ...bodyOf(CycleDto, { limit: 10, cursor: 'poller' }), optional: true },
   id: 'cycleMessages',
   summary: 'Claim the next messages behind a stored cursor, by id, over and over',
@@ -59,11 +58,13 @@ interface Settling<D extends AckDto, T> extends Pick<Operation, 'summary' | 'des
 }
 
 /** One handle is answered with nothing, a list with what became of each. */
-function settling<D extends AckDto, T>(verb: string, { shape, one, many, ...texts }: Settling<D, T>): Route {
-  return route({
-    ...onClaims,
+function settling<D extends AckDto, T>(
+  verb: 'ack' | 'nack' | 'extend',
+  { shape, one, many, ...texts }: Settling<D, T>,
+): BareRoute {
+  return route(`POST /v1/queues/{queue}/${verb}`, {
     ...texts,
-    path: `${onQueue.path}/${verb}`,
+    scope: 'queue',
     id: `${verb}Messages`,
     outcomes: {
       200: { description: 'For `receiptHandles`: those that counted, and those that did not.', shape },
@@ -106,4 +107,4 @@ const extend = settling('extend', {
   many: (queues, queue, handles, body) => queues.extendMany(queue, handles, body),
 })
 
-export const claimRoutes: readonly Route[] = [receive, cycle, ack, nack, extend]
+export const claimRoutes: readonly Route[] = tagged('Messages', [receive, cycle, ack, nack, extend])

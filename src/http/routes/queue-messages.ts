@@ -6,18 +6,11 @@ import { bounded } from '../../fields/options'
 import { MESSAGE_STATES } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
 import type { Sent } from '../../shared/queue-types'
-import { idParameter, nameParameter, optional, pageParameters, textParameter, wordParameter } from '../input/parameters'
+import { optional, pageParameters, textParameter, wordParameter } from '../input/parameters'
 import { readBody } from '../input/read'
-import { answering, type Route, removing, route, stored } from '../route'
+import { answering, type Route, removing, route, stored, tagged } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
-import { fromParameter, inPathOrFrom, onQueue } from './queues'
-
-const onMessages = { ...onQueue, path: '/v1/queues/{queue}/messages', tag: 'Messages' }
-const onMessage = {
-  ...onMessages,
-  path: '/v1/queues/{queue}/messages/{id}',
-  pathParameters: { ...onQueue.pathParameters, id: idParameter('The id of the message.', '1042') },
-}
+import { diedInQuery, fromParameter } from './queues'
 
 const newMessage = {
   body: { to: 'a@example.org' },
@@ -27,9 +20,7 @@ const newMessage = {
   attributes: { source: 'sign-up' },
 }
 
-const send = route({
-  ...onMessages,
-  method: 'post',
+const send = route('POST /v1/queues/{queue}/messages', {
   scope: 'queue',
   body: {
     schema: 'Sending',
@@ -69,11 +60,9 @@ const send = route({
   },
 })
 
-const peek = answering({
-  ...onMessages,
-  method: 'get',
+const peek = answering('GET /v1/queues/{queue}/messages', {
   scope: 'read',
-  about: inPathOrFrom,
+  about: diedInQuery,
   queryParameters: {
     state: wordParameter('Return only messages in this state.', MESSAGE_STATES),
     bodies: wordParameter(
@@ -96,9 +85,7 @@ const peek = answering({
   },
 })
 
-const get = answering({
-  ...onMessage,
-  method: 'get',
+const get = answering('GET /v1/queues/{queue}/messages/{id}', {
   scope: 'read',
   id: 'getMessage',
   summary: 'Read one message, in any state',
@@ -108,8 +95,7 @@ const get = answering({
   call: (store, { path: { queue, id } }) => store.queues.message(queue, id, { bodies: 'text' }),
 })
 
-const remove = removing({
-  ...onMessage,
+const remove = removing('DELETE /v1/queues/{queue}/messages/{id}', {
   scope: 'admin',
   id: 'deleteMessage',
   summary: 'Remove one message, in any state',
@@ -120,10 +106,7 @@ const remove = removing({
   call: (store, { path: { queue, id } }) => store.queues.remove(queue, id),
 })
 
-const cancel = removing({
-  ...onMessages,
-  path: '/v1/queues/{queue}/keys/{key}',
-  pathParameters: { ...onQueue.pathParameters, key: nameParameter('The key of the message.', 'index-7') },
+const cancel = removing('DELETE /v1/queues/{queue}/keys/{key}', {
   scope: 'queue',
   id: 'cancelMessage',
   summary: 'Remove the message that waits with a key',
@@ -134,4 +117,4 @@ const cancel = removing({
   call: (store, { path: { queue, key } }) => store.queues.cancel(queue, key),
 })
 
-export const messageRoutes: readonly Route[] = [send, peek, get, remove, cancel]
+export const messageRoutes: readonly Route[] = tagged('Messages', [send, peek, get, remove, cancel])

@@ -3,9 +3,8 @@
 import { HELD, QUEUE, QUEUE_STATUS } from '../../fields/answers-queues'
 import { HoldDto, NoFieldsDto, QueueChangesDto, QueueSettingsDto } from '../../fields/queues'
 import { bodyOf } from '../input/read'
-import { answering, type BodyReader, type Route } from '../route'
+import { answering, type BodyReader, type Route, tagged } from '../route'
 import { named, type Subject } from '../subjects'
-import { onQueue } from './queues'
 import { settingsRoutes } from './settings'
 
 function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Subject[] {
@@ -19,11 +18,9 @@ const settingsBody: BodyReader<QueueSettingsDto> = {
   about: lettersIn,
 }
 
-const onSettings = { ...onQueue, scope: 'admin', method: 'post', absent: 'queue_not_found' } as const
-
 const { get, put, update, drop } = settingsRoutes({
   noun: 'Queue',
-  on: onQueue,
+  path: '/v1/queues/{queue}',
   calls: ({ queues }) => queues,
   shape: QUEUE,
   status: QUEUE_STATUS,
@@ -50,9 +47,9 @@ const { get, put, update, drop } = settingsRoutes({
   drop: { summary: 'Drop a queue with its messages', refusals: ['queue_in_use'] },
 })
 
-const pause = answering({
-  ...onSettings,
-  path: `${onQueue.path}/pause`,
+const pause = answering('POST /v1/queues/{queue}/pause', {
+  scope: 'admin',
+  absent: 'queue_not_found',
   body: { ...bodyOf(NoFieldsDto, {}), optional: true },
   id: 'pauseQueue',
   summary: 'Pause a queue',
@@ -63,9 +60,9 @@ const pause = answering({
   call: (store, { path: { queue } }) => store.queues.pause(queue),
 })
 
-const resume = answering({
-  ...onSettings,
-  path: `${onQueue.path}/resume`,
+const resume = answering('POST /v1/queues/{queue}/resume', {
+  scope: 'admin',
+  absent: 'queue_not_found',
   body: { ...bodyOf(NoFieldsDto, {}), optional: true },
   id: 'resumeQueue',
   summary: 'Resume a paused queue',
@@ -74,10 +71,9 @@ const resume = answering({
   call: (store, { path: { queue } }) => store.queues.resume(queue),
 })
 
-const hold = answering({
-  ...onSettings,
+const hold = answering('POST /v1/queues/{queue}/hold', {
+  absent: 'queue_not_found',
   scope: 'queue',
-  path: `${onQueue.path}/hold`,
   body: bodyOf(HoldDto, { group: 'tenant-3', seconds: 30 }),
   id: 'holdQueue',
   summary: 'Hold a queue, or one of its message groups, for some time',
@@ -88,4 +84,4 @@ const hold = answering({
   call: (store, { path: { queue }, body }) => store.queues.hold(queue, body),
 })
 
-export const queueSettingsRoutes: readonly Route[] = [get, put, drop, update, pause, resume, hold]
+export const queueSettingsRoutes: readonly Route[] = tagged('Queues', [get, put, drop, update, pause, resume, hold])

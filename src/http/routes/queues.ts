@@ -6,22 +6,12 @@ import { PromoteDto, PurgeDto, RedriveDto } from '../../fields/messages'
 import { HISTORY_PERIODS, QUEUE_ORDERS, QUEUE_STATES } from '../../fields/queues'
 import { chosenParameter, nameParameter, optional, wordParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import { answering, type Route } from '../route'
-import { named, pathName } from '../subjects'
+import { answering, type Route, tagged } from '../route'
+import { named } from '../subjects'
 import { listing } from './listing'
-
-const inPath = pathName('queues', 'queue')
-
-export const onQueue = {
-  path: '/v1/queues/{queue}',
-  tag: 'Queues',
-  about: inPath,
-  pathParameters: { queue: nameParameter('The queue.', 'mail') },
-}
 
 const list = listing('queues', {
   id: 'listQueues',
-  tag: 'Queues',
   summary: 'List queues by name, or by a number',
   description: 'With `state` or `sort` the counts are a few seconds old, unless counting all messages takes long.',
   prefix: 'mail',
@@ -45,19 +35,14 @@ const list = listing('queues', {
 
 /** The queue in which messages died. */
 export const fromParameter = optional(nameParameter('Only messages that died in this queue.', 'mail'))
-export const inPathOrFrom = (input: { path: { queue: string }; query: { from?: string | undefined } }) => [
-  ...inPath(input),
-  ...named('queues', [input.query.from], { parameter: 'from' }),
-]
+export const diedInQuery = ({ query }: { query: { from?: string | undefined } }) =>
+  named('queues', [query.from], { parameter: 'from' })
 const diedIn = ({ from }: { from?: string }) => named('queues', [from], { pointer: '/from' })
 
-const errors = answering({
-  ...onQueue,
-  method: 'get',
-  path: `${onQueue.path}/errors`,
+const errors = answering('GET /v1/queues/{queue}/errors', {
   scope: 'read',
   absent: 'queue_not_found',
-  about: inPathOrFrom,
+  about: diedInQuery,
   queryParameters: { from: fromParameter },
   id: 'listErrors',
   summary: 'Read what the dead messages in a queue died of',
@@ -67,10 +52,7 @@ const errors = answering({
   call: (store, { path: { queue }, query }) => store.queues.errors(queue, query),
 })
 
-const history = answering({
-  ...onQueue,
-  method: 'get',
-  path: `${onQueue.path}/history`,
+const history = answering('GET /v1/queues/{queue}/history', {
   scope: 'read',
   absent: 'queue_not_found',
   queryParameters: {
@@ -86,10 +68,7 @@ const history = answering({
   call: (store, { path: { queue }, query }) => store.queues.history(queue, query),
 })
 
-const receivers = answering({
-  ...onQueue,
-  method: 'get',
-  path: `${onQueue.path}/receivers`,
+const receivers = answering('GET /v1/queues/{queue}/receivers', {
   scope: 'read',
   absent: 'queue_not_found',
   id: 'queueReceivers',
@@ -98,14 +77,11 @@ const receivers = answering({
   call: (store, { path: { queue } }) => store.queues.receivers(queue),
 })
 
-const redrive = answering({
-  ...onQueue,
-  method: 'post',
-  path: `${onQueue.path}/redrive`,
+const redrive = answering('POST /v1/queues/{queue}/redrive', {
   scope: 'admin',
   absent: 'queue_not_found',
   // A redrive sends messages to queues that the request does not name.
-  about: (input) => [...inPath(input), { kind: 'queues', prefix: '' }],
+  about: () => [{ kind: 'queues', prefix: '' }],
   body: { ...bodyOf(RedriveDto, { limit: 100 }), about: diedIn, optional: true },
   id: 'redriveQueue',
   summary: 'Send dead messages back to where they came from',
@@ -117,10 +93,7 @@ const redrive = answering({
     store.queues.redrive(queue, { ...body, prefix: within ?? undefined }),
 })
 
-const promote = answering({
-  ...onQueue,
-  method: 'post',
-  path: `${onQueue.path}/promote`,
+const promote = answering('POST /v1/queues/{queue}/promote', {
   scope: 'admin',
   absent: 'queue_not_found',
   body: bodyOf(PromoteDto, { ids: ['1042'] }),
@@ -133,10 +106,7 @@ const promote = answering({
   call: (store, { path: { queue }, body: { ids, ...options } }) => store.queues.promote(queue, ids, options),
 })
 
-const purge = answering({
-  ...onQueue,
-  method: 'post',
-  path: `${onQueue.path}/purge`,
+const purge = answering('POST /v1/queues/{queue}/purge', {
   scope: 'admin',
   absent: 'queue_not_found',
   body: { ...bodyOf(PurgeDto, { dryRun: false }), about: diedIn, optional: true },
@@ -148,4 +118,12 @@ const purge = answering({
   call: (store, { path: { queue }, body }) => store.queues.purge(queue, body),
 })
 
-export const queueRoutes: readonly Route[] = [list, errors, history, receivers, redrive, promote, purge]
+export const queueRoutes: readonly Route[] = tagged('Queues', [
+  list,
+  errors,
+  history,
+  receivers,
+  redrive,
+  promote,
+  purge,
+])

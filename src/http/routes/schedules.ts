@@ -2,26 +2,17 @@
 
 import { SCHEDULE, SCHEDULE_PAGE } from '../../fields/answers-schedules'
 import { NewScheduleDto, ScheduleChangesDto } from '../../fields/schedules'
-import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
-import type { Route } from '../route'
-import { named, pathName, type Subject } from '../subjects'
+import { type Route, tagged } from '../route'
+import { named, type Subject } from '../subjects'
 import { listing } from './listing'
 import { settingsRoutes } from './settings'
 
-const inPath = pathName('schedules', 'schedule')
-const onSchedule = {
-  path: '/v1/schedules/{schedule}',
-  tag: 'Schedules',
-  about: inPath,
-  pathParameters: { schedule: nameParameter('The schedule.', 'nightly-report') },
-}
 /** The answer about a schedule names a queue that the request does not. */
 const anyQueue: Subject = { kind: 'queues', prefix: '' }
 
 const list = listing('schedules', {
   id: 'listSchedules',
-  tag: 'Schedules',
   summary: 'List schedules by name, without their bodies',
   prefix: 'nightly',
   after: 'nightly-report',
@@ -36,7 +27,8 @@ const aboutQueue = (queue: string | undefined) => named('queues', [queue], { poi
 
 const { get, put, update, drop } = settingsRoutes({
   noun: 'Schedule',
-  on: { ...onSchedule, about: (input: { path: { schedule: string } }) => [...inPath(input), anyQueue] },
+  path: '/v1/schedules/{schedule}',
+  about: () => [anyQueue],
   // REST never parses bodies.
   calls: ({ schedules }) => ({
     get: (name) => schedules.get(name, { bodies: 'text' }),
@@ -55,7 +47,7 @@ const { get, put, update, drop } = settingsRoutes({
     description:
       'While `cron`, `everySeconds` and `timeZone` stay the same, the next tick stays too. Each tick is sent once, however ' +
       'many processes run. If the queue does not exist, the answer is 404 with the code `queue_not_found`.',
-    about: inPath,
+    about: () => [],
     body: {
       ...bodyOf(NewScheduleDto, { queue: 'mail', cron, timeZone, body }),
       about: ({ queue }) => aboutQueue(queue),
@@ -74,4 +66,4 @@ const { get, put, update, drop } = settingsRoutes({
   drop: { summary: 'Drop a schedule', description: 'Messages that it has sent stay.' },
 })
 
-export const scheduleRoutes: readonly Route[] = [list, get, put, update, drop]
+export const scheduleRoutes: readonly Route[] = tagged('Schedules', [list, get, put, update, drop])

@@ -3,9 +3,17 @@ import type { AnswerOf } from '../../fields/answers'
 import { type ErrorCode, RecentnError } from '../../shared/errors'
 import type { IfTag, Tagged } from '../../shared/types'
 import type { Store } from '../../store/types'
-import type { RequestParameter } from '../input/parameters'
 import { AlreadyExists } from '../output/problem'
-import { answering, type BodyReader, found, type Operation, type Route, removing, route } from '../route'
+import {
+  answering,
+  type BareRoute,
+  type BodyReader,
+  found,
+  type Operation,
+  type Route,
+  removing,
+  route,
+} from '../route'
 import type { Subject } from '../subjects'
 
 /** The calls of the store. */
@@ -21,10 +29,9 @@ type Texts = Pick<Operation, 'summary' | 'description' | 'refusals'>
 
 interface RoutedSettings<S extends Tagged, Status extends S, Put, Changes> {
   noun: 'Group' | 'Policy' | 'Queue' | 'Schedule'
-  on: Pick<Route, 'path' | 'tag'> & {
-    about(input: never): readonly Subject[]
-    pathParameters: Readonly<Record<string, RequestParameter<string>>>
-  }
+  path: `/v1/${string}`
+  /** The subjects beside the name in the path. */
+  about?(): readonly Subject[]
   calls(store: Store): CallsOnSettings<S, Status, Put, Changes>
   shape: AnswerOf<S>
   /** The answer to GET. */
@@ -35,7 +42,7 @@ interface RoutedSettings<S extends Tagged, Status extends S, Put, Changes> {
   /** Examples: what was replaced, and what was created. */
   put: Texts &
     Pick<Route, 'creates' | 'ensureScope'> & {
-      about?(input: never): readonly Subject[]
+      about?(): readonly Subject[]
       body: BodyReader<Put>
       examples?: readonly [object, object]
     }
@@ -43,12 +50,12 @@ interface RoutedSettings<S extends Tagged, Status extends S, Put, Changes> {
   drop: Texts
 }
 
-const nameIn = (path: Readonly<Record<string, string>>) => Object.values(path)[0] as string
+const nameIn = (path: unknown) => Object.values(path as Record<string, string>)[0] as string
 
 export function settingsRoutes<S extends Tagged, Status extends S, Put, Changes>(
   given: RoutedSettings<S, Status, Put, Changes>,
-): Record<'get' | 'put' | 'update' | 'drop', Route> {
-  const { noun, on, calls, shape, isSeen } = given
+): Record<'get' | 'put' | 'update' | 'drop', BareRoute> {
+  const { noun, path: at, about = () => [], calls, shape, isSeen } = given
   const { example, ...updating } = given.update
   const what = noun.toLowerCase()
   const absent = `${what}_not_found` as ErrorCode
@@ -59,23 +66,23 @@ export function settingsRoutes<S extends Tagged, Status extends S, Put, Changes>
   const requireSeen = async (store: Store, name: string, within: string | null) => {
     if (isSeen && within !== null) found(await seen(store, name, within), absent)
   }
-  const common = { ...on, about: on.about as Route['about'], scope: 'admin', absent } as const
+  const common = { about, scope: 'admin', absent } as const
   return {
-    get: answering({
-      ...{ ...common, ...given.get, method: 'get', scope: 'read', id: `get${noun}`, hasSettings: true },
+    get: answering(`GET ${at}`, {
+      ...{ ...common, ...given.get, scope: 'read', id: `get${noun}`, hasSettings: true },
       gives: [given.status, `The ${what}.`],
       call: (store, { path, within }) => seen(store, nameIn(path), within),
     }),
     put: putting(given),
-    update: answering({
-      ...{ ...common, ...updating, method: 'patch', id: `update${noun}`, hasSettings: true },
+    update: answering(`PATCH ${at}`, {
+      ...{ ...common, ...updating, id: `update${noun}`, hasSettings: true },
       gives: [shape, `The ${what} as it is now.`, example],
       async call(store, { path, body, within, ifTag }) {
         await requireSeen(store, nameIn(path), within)
         return calls(store).update(nameIn(path), body as Changes, { ifTag })
       },
     }),
-    drop: removing({
+    drop: removing(`DELETE ${at}`, {
       ...{ ...common, ...given.drop, id: `delete${noun}`, gives: `The ${what} is dropped.` },
       async call(store, { path, within }) {
         await requireSeen(store, nameIn(path), within)
@@ -93,17 +100,16 @@ export function settingsRoutes<S extends Tagged, Status extends S, Put, Changes>
 /** Puts settings, or creates what is not there. Throws `already_exists` if it only had to be created. */
 function putting<S extends Tagged, Status extends S, Put, Changes>({
   noun,
-  on,
+  path: at,
+  about,
   calls,
   shape,
   isSeen,
   put: { examples, ...texts },
-}: RoutedSettings<S, Status, Put, Changes>): Route {
-  return route({
-    ...on,
+}: RoutedSettings<S, Status, Put, Changes>): BareRoute {
+  return route(`PUT ${at}`, {
+    about,
     ...texts,
-    about: (texts.about ?? on.about) as Route['about'],
-    method: 'put',
     scope: 'admin',
     id: `put${noun}`,
     hasSettings: true,
@@ -118,7 +124,7 @@ function putting<S extends Tagged, Status extends S, Put, Changes>({
       const text = within === null || isSeen?.(settings, within) !== false ? shape.json(settings, within) : null
       if (isEnsuring && !settings.created) throw new AlreadyExists(text)
       const answer = { status: 200, body: text ?? '', tag: settings.tag }
-      const location = on.path.replace(/\{\w+\}/, () => encodeURIComponent(name))
+      const location = at.replace(/\{\w+\}/, () => encodeURIComponent(name))
       return settings.created ? { ...answer, status: 201, location } : answer
     },
   })
