@@ -3,18 +3,14 @@
 import { Command, CommanderError, Option } from 'commander'
 import { addBackupCommands } from './cli/backup-command'
 import { diagnose, findingsJson, findingsText, schemaVersion, withCause } from './cli/doctor'
-import { addKeysCommand } from './cli/keys-command'
-import { addNouns, described } from './cli/verbs'
+import { addKeysCommand, withStore } from './cli/keys-command'
+import { addNouns, type DatabaseFlags, described } from './cli/verbs'
 import { type Config, readConfig } from './http/process/config'
 import { withoutSecretsIn } from './http/secrets'
 import { nodeFault, packageVersion } from './http/version'
 import { RecentnError } from './shared/errors'
 import { clearInterval, setInterval } from './shared/platform'
-import { openStore, proceduresSql } from './store/open'
-
-interface DatabaseFlags {
-  databaseUrl?: string
-}
+import { proceduresSql } from './store/open'
 
 const databaseOption = () =>
   new Option(
@@ -53,13 +49,9 @@ function procedures(): void {
 }
 
 async function migrate(flags: DatabaseFlags): Promise<void> {
-  const { databaseUrl: url, password, tablePrefix } = databaseConfig(flags)
-  const store = await openStore({ url, password, tablePrefix, sweep: false, publish: false, tick: false })
-  try {
+  await withStore(databaseConfig(flags), true, async (store) => {
     process.stdout.write(`${store.location} is at schema version ${await schemaVersion(store)}, which is this code's\n`)
-  } finally {
-    await store.close()
-  }
+  })
 }
 
 async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> {
@@ -110,10 +102,7 @@ export function program(): Command {
     .showHelpAfterError('(add --help for the arguments and options)')
     .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 100, 120) })
     .addHelpText('after', EXIT_CODES)
-  root
-    .command('serve')
-    .summary('run the HTTP server')
-    .description('Run the HTTP server.')
+  described(root, 'serve', 'run the HTTP server')
     .option('--port <number>', 'port; 0 takes any free one (default: PORT, or 3000)')
     .option('--host <address>', 'address to listen on (default: HOST, or 127.0.0.1)')
     .addOption(databaseOption())
@@ -126,9 +115,10 @@ export function program(): Command {
     .addOption(databaseOption())
     .addHelpText('after', MIGRATE_DETAILS)
     .action(migrate)
-  addNouns(root, { databaseOption, configOf: databaseConfig })
-  addKeysCommand(root, databaseOption, databaseConfig)
-  addBackupCommands(root, databaseOption, databaseConfig)
+  const kit = { databaseOption, configOf: databaseConfig }
+  addNouns(root, kit)
+  addKeysCommand(root, kit)
+  addBackupCommands(root, kit)
   described(root, 'procedures', 'print stored procedures for MySQL and MariaDB that send and append').action(procedures)
   root
     .command('doctor')

@@ -1,7 +1,7 @@
 /** The checks of `recentn doctor` on MySQL and MariaDB. */
 import type { DataSource } from 'typeorm'
 import { OF_A_PROXY, otherSettings, refusedServer, serverName, sharedSessions, skipsLocked } from '../store/open'
-import { type Check, type CheckResult, type SqlRow, tableOf } from './doctor-work'
+import { type Check, type CheckResult, type SqlRow, tableOf, variablesOf } from './doctor-work'
 
 /** MariaDB has had RANDOM_BYTES, which draws receipts, since 10.10. */
 const OLDEST = { MySQL: [8, 0], MariaDB: [10, 10] } as const
@@ -26,10 +26,10 @@ async function version(database: DataSource): Promise<CheckResult> {
 /** MySQL 8 and MariaDB 11.1 renamed the variable: both names are queried. */
 async function isolation(database: DataSource): Promise<CheckResult> {
   const find = async (scope: string): Promise<string> => {
-    const rows = await database.query(
-      `SHOW ${scope} VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')`,
-    )
-    return String(rows[0]?.Value)
+    const [value] = (
+      await variablesOf(database, `${scope} VARIABLES`, ['transaction_isolation', 'tx_isolation'])
+    ).values()
+    return String(value)
   }
   const [server, own] = [await find('GLOBAL'), await find('SESSION')]
   const found = `the server's default is ${server}; recentn's own connections use ${own}`
@@ -42,10 +42,8 @@ async function isolation(database: DataSource): Promise<CheckResult> {
 
 /** READ COMMITTED cannot be replicated by statement: every write would fail (error 1665). */
 async function binaryLog(database: DataSource): Promise<CheckResult> {
-  const rows: SqlRow[] = await database.query(
-    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format', 'sync_binlog', 'innodb_flush_log_at_trx_commit')",
-  )
-  const set = new Map(rows.map((row) => [row.Variable_name, String(row.Value)]))
+  const names = ['log_bin', 'binlog_format', 'sync_binlog', 'innodb_flush_log_at_trx_commit']
+  const set = await variablesOf(database, 'GLOBAL VARIABLES', names)
   const logs = set.get('log_bin') === 'ON'
   const flush = set.get('innodb_flush_log_at_trx_commit')
   const found = `innodb_flush_log_at_trx_commit ${flush}, binary log ${logs ? `on (${set.get('binlog_format') ?? 'ROW'}, sync_binlog ${set.get('sync_binlog')})` : 'off'}`
@@ -59,25 +57,22 @@ async function binaryLog(database: DataSource): Promise<CheckResult> {
 
 /** The variables that forbid writes. Each server has some of them. */
 const READ_ONLY = ['read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only']
+const PACKET = 'max_allowed_packet'
 const LEAST_PACKET = 1024 ** 2
 
 async function writes(database: DataSource): Promise<CheckResult> {
-  const names = [...READ_ONLY, 'max_allowed_packet'].map((name) => `'${name}'`).join(', ')
-  const rows: SqlRow[] = await database.query(`SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names})`)
-  const closed = rows.filter(({ Variable_name: name, Value: value }) => name !== 'max_allowed_packet' && isSet(value))
+  const closed = [...(await variablesOf(database, 'GLOBAL VARIABLES', READ_ONLY))].filter(([, value]) => isSet(value))
   if (closed.length > 0) {
-    const found = `the server takes no writes (${closed.map((row) => row.Variable_name).join(', ')})`
+    const found = `the server takes no writes (${closed.map(([name]) => name).join(', ')})`
     return { state: 'wrong', found, fix: "use the address of the server that does: of a cluster, the writer's" }
   }
-  const packet = Number(rows.find((row) => row.Variable_name === 'max_allowed_packet')?.Value)
+  const packet = Number((await variablesOf(database, 'GLOBAL VARIABLES', [PACKET])).get(PACKET))
   const found = `taken; max_allowed_packet is ${packet} bytes`
   if (packet >= LEAST_PACKET) return { state: 'ok', found }
   return { state: 'wrong', found, fix: `set max_allowed_packet to ${LEAST_PACKET} or more` }
 }
 
-function isSet(value: unknown): boolean {
-  return !['OFF', '0', 'NO_LOCK'].includes(String(value))
-}
+const isSet = (value: string) => !['OFF', '0', 'NO_LOCK'].includes(value)
 
 async function skipLocked(database: DataSource): Promise<CheckResult> {
   try {

@@ -1,22 +1,12 @@
 /** The checks of `recentn doctor` around a server: its connections, and the cluster that it is part of. */
-import type { DataSource } from 'typeorm'
 import { innerOf } from '../store/inner'
 import type { Store } from '../store/types'
-import type { CheckResult } from './doctor-work'
-
-type ServerVariables = ReadonlyMap<string, string>
-
-async function settings(database: DataSource, what: string, names: readonly string[]): Promise<ServerVariables> {
-  const rows: { Variable_name: string; Value: string }[] = await database.query(
-    `SHOW GLOBAL ${what} WHERE Variable_name IN (${names.map((name) => `'${name}'`).join(', ')})`,
-  )
-  return new Map(rows.map((row) => [row.Variable_name, row.Value]))
-}
+import { type CheckResult, type ServerVariables, variablesOf } from './doctor-work'
 
 /** Each process takes as many connections as its pool has. */
 export async function connections(store: Store): Promise<CheckResult> {
-  const variables = await settings(store.dataSource, 'VARIABLES', ['max_connections'])
-  const status = await settings(store.dataSource, 'STATUS', ['Threads_connected', 'Max_used_connections'])
+  const variables = await variablesOf(store.dataSource, 'GLOBAL VARIABLES', ['max_connections'])
+  const status = await variablesOf(store.dataSource, 'GLOBAL STATUS', ['Threads_connected', 'Max_used_connections'])
   return connectionsAnswer({
     pool: innerOf(store).counts().connections.max,
     max: Number(variables.get('max_connections')),
@@ -46,7 +36,7 @@ const TELLING = [
 ]
 
 export async function cluster({ dataSource }: Store): Promise<CheckResult> {
-  return clusterAnswer(await settings(dataSource, 'VARIABLES', TELLING))
+  return clusterAnswer(await variablesOf(dataSource, 'GLOBAL VARIABLES', TELLING))
 }
 
 /** The cluster, by the variables of the server. A server lacks the variables that it does not know. */

@@ -19,6 +19,20 @@ export function tableOf(database: DataSource, entity: string): string {
   return database.getMetadata(entity).tableName
 }
 
+export type ServerVariables = ReadonlyMap<string, string>
+
+/** Those that the server knows. `what`: GLOBAL VARIABLES for example. */
+export async function variablesOf(
+  database: DataSource,
+  what: string,
+  names: readonly string[],
+): Promise<ServerVariables> {
+  const rows: { Variable_name: string; Value: string }[] = await database.query(
+    `SHOW ${what} WHERE Variable_name IN (${names.map((name) => `'${name}'`).join(', ')})`,
+  )
+  return new Map(rows.map((row) => [row.Variable_name, String(row.Value)]))
+}
+
 export type Check = [name: string, run: (database: DataSource) => Promise<CheckResult>]
 
 /** If a message waits longer, probably no worker receives it. */

@@ -8,12 +8,11 @@ import type { Scope } from '../shared/key-types'
 import { openStore } from '../store/open'
 import type { Store, StoreKeys } from '../store/types'
 import { jsonLine, printable } from './printed'
-import { described } from './verbs'
+import { type CommandKit, type DatabaseFlags, described } from './verbs'
 
 type ListedKey = Awaited<ReturnType<StoreKeys['list']>>['keys'][number]
 
-interface KeysFlags {
-  databaseUrl?: string
+interface KeysFlags extends DatabaseFlags {
   json?: boolean
 }
 
@@ -45,12 +44,7 @@ const REVOKE_DETAILS = `
 Every process refuses the key within 5 seconds; its streams and waiting requests end. Exit code 3 if there is no such key.
 `
 
-/** `configOf` reads the environment and `--database-url`. */
-export function addKeysCommand(
-  program: Command,
-  databaseOption: () => Option,
-  configOf: (flags: { databaseUrl?: string }) => Config,
-): void {
+export function addKeysCommand(program: Command, { databaseOption, configOf }: CommandKit): void {
   const keys = described(program, 'keys', 'make, list and revoke API keys').addHelpText('after', DETAILS)
   described(keys, 'create', 'make a key and print it, this once')
     .requiredOption('--label <text>', 'for people: who has the key, and what for')
@@ -77,7 +71,7 @@ export function addKeysCommand(
 }
 
 /** `migrate` creates missing tables. */
-async function withStore(
+export async function withStore(
   { databaseUrl: url, password, tablePrefix }: Config,
   migrate: boolean,
   work: (store: Store) => Promise<void>,

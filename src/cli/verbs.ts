@@ -14,10 +14,14 @@ import { NOUNS, OVERVIEW_VERB, type Verb } from './nouns'
 import { type Asked, type Place, type PlaceFlags, placeOf } from './place'
 import { factsText, jsonLine, printable, tableText } from './printed'
 
+export interface DatabaseFlags {
+  databaseUrl?: string
+}
+
 /** The parts that every command needs: the option `--database-url`, and the configuration with it. */
 export interface CommandKit {
   databaseOption: () => Option
-  configOf: (flags: { databaseUrl?: string }) => Config
+  configOf: (flags: DatabaseFlags) => Config
 }
 
 interface Flags extends PlaceFlags {

@@ -171,7 +171,7 @@ export interface Feeds {
   moveCursor(feed: string, consumer: string, cursor: bigint, options?: MoveCursorOptions): Promise<Consumer>
   /** Removes the stored cursor. Resolves to false when there was none. */
   dropCursor(feed: string, consumer: string): Promise<boolean>
-  /** Null for an unknown feed. */
+  /** The counts of the feed, and its consumers; null for an unknown feed. */
   status(feed: string): Promise<FeedStatus | null>
   /** Drops the feed, its entries and its consumers. A new feed of this name continues with greater sync ids. */
   drop(feed: string): Promise<boolean>
