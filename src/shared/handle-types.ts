@@ -15,17 +15,17 @@ type Formed<Options, Call extends unknown[]> = Call extends []
   ? Options
   : Omit<Options, 'bodies' | 'payloads' | 'values'> & Also<Call>
 
-type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text
-/** What a call takes after the name, and what it gives. */
-type Given<Method> = Method extends (name: string, ...given: infer All extends unknown[]) => unknown ? All : never
+type SpacedWords<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | SpacedWords<Rest> : Text
+/** The arguments of a call after the name. */
+type AfterName<Method> = Method extends (name: string, ...given: infer All extends unknown[]) => unknown ? All : never
 type Gives<Method> = Method extends (...given: never[]) => infer Result ? Result : never
 /** The calls of these names on one thing, each with the comment that it has on all. */
 type Bound<Calls, Names extends keyof Calls, Call extends unknown[]> = {
-  [Name in Names]: (...given: [...Given<Calls[Name]>, ...Call]) => Gives<Calls[Name]>
+  [Name in Names]: (...given: [...AfterName<Calls[Name]>, ...Call]) => Gives<Calls[Name]>
 }
 /** The same for calls with options, which `Call` adds to. */
 type BoundWith<Calls, Names extends keyof Calls, Call extends unknown[]> = {
-  [Name in Names]: (...given: LastWith<Given<Calls[Name]>, Also<Call>>) => Gives<Calls[Name]>
+  [Name in Names]: (...given: LastWith<AfterName<Calls[Name]>, Also<Call>>) => Gives<Calls[Name]>
 }
 type LastWith<All extends unknown[], More> = {
   [Place in keyof All]: Place extends ['', '0', '1', '2'][Required<All>['length']] ? All[Place] & More : All[Place]
@@ -41,10 +41,10 @@ export interface HandleOptions<Out = unknown, In = unknown> {
 
 /** The calls on one queue: of a store, a transaction or a client. `In` is what is sent, `Out` what comes out of the schema. */
 export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []>
-  extends Bound<Queue.Queues, Words<'get ensure pause resume drop ack ackMany remove cancel receivers'>, Call>,
+  extends Bound<Queue.Queues, SpacedWords<'get ensure pause resume drop ack ackMany remove cancel receivers'>, Call>,
     BoundWith<
       Queue.Queues,
-      Words<'put update hold nack extend nackMany extendMany redrive promote purge errors history'>,
+      SpacedWords<'put update hold nack extend nackMany extendMany redrive promote purge errors history'>,
       Call
     > {
   /** The name of the queue. */
@@ -96,8 +96,8 @@ type AppendedOf<Payload, Call extends unknown[]> = Call extends []
 
 /** The calls on one group: of a store, a transaction or a client. Nothing checks that payloads have this type. */
 export interface GroupHandle<Payload = unknown, Call extends unknown[] = []>
-  extends Bound<Group.Groups, Words<'get ensure drop clear remove'>, Call>,
-    BoundWith<Group.Groups, Words<'put update'>, Call> {
+  extends Bound<Group.Groups, SpacedWords<'get ensure drop clear remove'>, Call>,
+    BoundWith<Group.Groups, SpacedWords<'put update'>, Call> {
   /** The name of the group. */
   readonly name: string
   /** Appends one item; creates the group where there is none. */
@@ -133,8 +133,8 @@ export interface GroupHandle<Payload = unknown, Call extends unknown[] = []>
 
 /** The calls on one feed: of a store, a transaction or a client. `In` is what is put, `Out` what comes out of the schema. */
 export interface FeedHandle<In = unknown, Out = In, Call extends unknown[] = []>
-  extends Bound<Feed.Feeds, Words<'republish cursor dropCursor status drop'>, Call>,
-    BoundWith<Feed.Feeds, Words<'delete moveCursor'>, Call> {
+  extends Bound<Feed.Feeds, SpacedWords<'republish cursor dropCursor status drop'>, Call>,
+    BoundWith<Feed.Feeds, SpacedWords<'delete moveCursor'>, Call> {
   /** The name of the feed. */
   readonly name: string
   /** Writes a value. The first entry begins the feed. */
