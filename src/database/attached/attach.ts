@@ -45,7 +45,7 @@ export async function recognise(source: DataSource, runner: Asking = source): Pr
   const single = /mariadb/i.test(String(row?.version)) ? mariadbEngine : mysqlEngine
   const engine = asNode(single, await asked(source, runner, CLUSTER_VARIABLES))
   const own = ownPoolOf(source)
-  if (own) own.isParted = !engine.packsStatements
+  if (own) own.isParted = !engine.commitsAlone
   recognised.set(source, engine)
   return engine
 }

@@ -98,9 +98,9 @@ async function putHeld(
   const { writes, doneAt } = countPuts(requests, ids)
   const { returning } = tx.engine
   for (const chunk of inOrder(writes.values())) {
-    const { sql, parameters } = writeRowsSql(tx, chunk, nowMs, returning ? returned(tx) : '')
-    if (returning) noteVersions(writes, await tx.rows(sql, parameters))
-    else await tx.later(sql, parameters)
+    const write = writeRowsSql(tx, chunk, nowMs, returning ? returned(tx) : '')
+    if (returning) noteVersions(writes, await tx.rows(write.sql, write.parameters))
+    else await tx.later(write)
   }
   if (!returning) {
     for (const { sql, parameters } of versionsSql(tx, writes)) noteVersions(writes, await tx.rows(sql, parameters))

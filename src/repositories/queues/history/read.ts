@@ -2,16 +2,12 @@
  * The history of queues: its rings, with their steps, lengths and slots; reading that of one queue, and which queues grow. Nothing
  * is locked.
  */
-import type { Reader, Row, Session } from '../../../database/engine'
+import type { Reader, Row } from '../../../database/engine'
 import { QUEUE_HISTORY } from '../../../fields/answers-queues'
 import type { HistoryPeriod, HistoryPoint, QueueHistory } from '../../../shared/queue-types'
 import { requireHead } from '../heads'
 
-export function readHistory(session: Session, queue: string, period: HistoryPeriod): Promise<QueueHistory> {
-  return session.read((reader) => historyOf(reader, queue, period))
-}
-
-async function historyOf(reader: Reader, queue: string, period: HistoryPeriod): Promise<QueueHistory> {
+export async function readHistory(reader: Reader, queue: string, period: HistoryPeriod): Promise<QueueHistory> {
   const { id } = await requireHead(reader, queue)
   const ring = RINGS[period]
   const times = timesUntil(await nowOf(reader), ring, ring.slots)

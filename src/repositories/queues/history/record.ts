@@ -177,11 +177,9 @@ async function write(
   const names = [KEY, 'at_ms', ...columns].join(', ')
   const all = [...sets, `at_ms = ${engine.proposed('at_ms')}`].join(', ')
   for (const chunk of chunksOf(rows, ROWS)) {
-    const { sql, parameters } = engine.insert(
-      (values) => `INSERT INTO ${tables.queueHistory} (${names}) VALUES ${values} ${engine.onDuplicate(KEY)} ${all}`,
-      chunk,
-    )
-    await tx.later(sql, parameters)
+    const sql = (values: string) =>
+      `INSERT INTO ${tables.queueHistory} (${names}) VALUES ${values} ${engine.onDuplicate(KEY)} ${all}`
+    await tx.later(engine.insert(sql, chunk))
   }
 }
 

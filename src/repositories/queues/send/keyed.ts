@@ -24,7 +24,6 @@ interface KeyChange {
 
 export interface KeyPlan {
   changes: KeyChange[]
-  /** The new messages, each with its key. */
   added: { key: LockedKey; message: OutgoingMessage }[]
 }
 

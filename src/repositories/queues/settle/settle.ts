@@ -120,10 +120,8 @@ export function settling<Request extends SettleRequest>(
   })
 }
 
-/** Nacks of one queue with the same options settle together. */
 export const NACKS = settling<NackRequest>(({ queue, nack }) => JSON.stringify([queue, nack]), nackTogether)
 
-/** Extensions of one queue with the same visibility settle together. */
 export const EXTENDS = settling<ExtendRequest>(({ queue, visibilityMs }) => `${visibilityMs} ${queue}`, extendTogether)
 
 async function nackTogether(

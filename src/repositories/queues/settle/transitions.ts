@@ -167,12 +167,7 @@ export async function makeLater(
     )
   }
   const waits = rows.map(({ id }) => later.get(id)?.inMs as number)
-  if (waits.length > 0)
-    await memory.reminders.remind(
-      tx,
-      head.id,
-      waits.reduce((a, b) => Math.min(a, b)),
-    )
+  await memory.reminders.remindFirst(tx, head.id, waits)
 }
 
 /** Blocks messages of groups in the queue `head`: they are handed out once their groups have places for them. */
