@@ -75,12 +75,8 @@ export class Reminders {
 
   /** Reminds of the first of these times, if there is one. */
   async remindFirst(tx: Tx, id: bigint, waits: readonly number[]): Promise<void> {
-    if (waits.length > 0)
-      await this.remind(
-        tx,
-        id,
-        waits.reduce((a, b) => Math.min(a, b)),
-      )
+    const first = waits.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+    if (waits.length > 0) await this.remind(tx, id, first)
   }
 
   /** The same for statements that each commit by themselves: this one has to run before them. `committed` is called after them. */

@@ -123,21 +123,12 @@ export interface Waiting<Mark = void> {
   leave(): void
 }
 
-export interface WaitOptions {
-  waitMs: number
-  signal: AbortSignal | undefined
-}
-
 /** Lets callers wait. Throws where a call can't be taken. */
 export interface Waits<Mark = void> {
-  enter(topic: string, options: WaitOptions): Waiting<Mark>
+  enter(topic: string, options: { waitMs: number; signal: AbortSignal | undefined }): Waiting<Mark>
 }
 
-const once: Waiting<unknown> = {
-  look: () => {},
-  again: async () => false,
-  leave: () => {},
-}
+const once: Waiting<unknown> = { look: () => {}, again: async () => false, leave: () => {} }
 
 /** Calls look once, and can't wait. */
 export const noWaits: Waits<unknown> = {

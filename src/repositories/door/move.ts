@@ -139,10 +139,7 @@ interface DoorCounts {
   stuck: number
 }
 
-export interface DoorTotals {
-  sends: DoorCounts
-  appends: DoorCounts
-}
+export type DoorTotals = Record<Door['table'], DoorCounts>
 
 /** How many rows are in the tables, counted along their indexes. */
 export async function doorTotals(reader: Reader): Promise<DoorTotals> {

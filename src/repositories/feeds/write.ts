@@ -5,7 +5,7 @@
  * Lock order: the feed's row (shared), then the entries by feed and key. A writer waits for a publisher only while that one
  * numbers the same entry.
  */
-import { compareNames, type Insert, type Parameter, type Tx } from '../../database/engine'
+import { compareNames, type Insert, type Parameter, type Row, type Tx } from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
 import type { IfVersion, WrittenEntry } from '../../shared/feed-types'
 import { chunksBySize, chunksOf, MAX_KEYS, rowsAmong } from '../chunks'
@@ -174,10 +174,6 @@ async function lockedVersions(tx: Tx, feedId: bigint, keys: readonly string[]): 
   const select = `SELECT entry_key, version, deleted FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN`
   const sql = (some: string) => `${select} ${some} ORDER BY entry_key${tx.engine.forUpdate}`
   const rows = await rowsAmong(tx, [...keys].sort(compareNames), MAX_KEYS, sql, { before: [feedId] })
-  return new Map(
-    rows.map(({ entry_key, version, deleted }) => [
-      entry_key as string,
-      { version: Number(version), isDeleted: Number(deleted) === 1 },
-    ]),
-  )
+  const found = (row: Row): FoundEntry => ({ version: Number(row.version), isDeleted: Number(row.deleted) === 1 })
+  return new Map(rows.map((row) => [row.entry_key as string, found(row)]))
 }

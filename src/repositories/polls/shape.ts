@@ -67,12 +67,8 @@ export function shapeOf(known: KnownTable, options: PollShape): Shape {
   const status = given ? statusOf(given, options, reading) : null
   const own = ownOf(options.claim, status !== null, reading)
   const sequence = options.sequence === undefined ? null : reading.find('/sequence', options.sequence)
-  const identity = identityOf(
-    options,
-    sequence,
-    own?.claim ?? (status?.claimed === null ? status.column : null),
-    reading,
-  )
+  const claims = own?.claim ?? (status?.claimed === null ? status.column : null)
+  const identity = identityOf(options, sequence, claims, reading)
   const onDone = onDoneOf(options, status !== null || own !== null, identity.isKey || sequence !== null, reading)
   const cursor = status || own || onDone !== 'remember' ? null : sequence
   if (cursor) checkCursor('/sequence', cursor, reading)

@@ -182,9 +182,9 @@ export class QueueMemory {
   }
 
   /** The messages are ready once the transaction commits: then no claim of this process begins after them, and receivers wake. */
-  becameReady(tx: Tx, messages: readonly { head: QueueHead; priority: number; start: number }[]): void {
+  becameReady(tx: Tx, messages: readonly { head: QueueHead; priority: number; start?: number }[]): void {
     const firsts = new Map<QueueHead, ClaimPlace>()
-    for (const { head, priority, start } of messages) {
+    for (const { head, priority, start = Number.NEGATIVE_INFINITY } of messages) {
       const place = { major: urgencyOf(priority), minor: start }
       const first = firsts.get(head)
       if (first === undefined || isBefore(place, first)) firsts.set(head, place)

@@ -40,11 +40,8 @@ function setCycled(tx: Tx, queueId: bigint, cycled: number): Promise<number> {
 
 async function enterPage(tx: Tx, queueId: bigint, after: MessagePlace | null): Promise<MessagePlace | null> {
   const columns = `${tx.engine.bigint('id')} AS id`
-  const rows = await pageAfter(
-    tx,
-    { columns, queueId, state: STATE.ready, where: '', lock: tx.engine.forShare, limit: PAGE },
-    after,
-  )
+  const range = { columns, queueId, state: STATE.ready, where: '', lock: tx.engine.forShare, limit: PAGE }
+  const rows = await pageAfter(tx, range, after)
   const last = rows.at(-1)
   if (last === undefined) return null
   const ids = rows.map(({ id }) => BigInt(id as string))

@@ -235,15 +235,11 @@ export const idleFlowsSql = ({ tables }: PollFacts, what: string, which: string)
 
 /** Removes groups whose next message would start at the virtual time anyway; resolves to whether there may be more. */
 export async function sweepFlows(session: Session, which: string): Promise<boolean> {
-  const idle = await session.read((reader) =>
-    reader.rows(
-      `${idleFlowsSql(
-        reader,
-        `${reader.engine.bigint('flow.queue_id')} AS queue_id, flow.urgency, flow.message_group, level.virtual_time`,
-        which,
-      )} LIMIT ${10 * SWEPT}`,
-    ),
-  )
+  const idle = await session.read((reader) => {
+    const queueId = `${reader.engine.bigint('flow.queue_id')} AS queue_id`
+    const columns = `${queueId}, flow.urgency, flow.message_group, level.virtual_time`
+    return reader.rows(`${idleFlowsSql(reader, columns, which)} LIMIT ${10 * SWEPT}`)
+  })
   for (const chunk of chunksOf(idle, SWEPT)) {
     // The virtual time only grows: what was behind it then is behind it now.
     const isIdle = '(queue_id = ? AND urgency = ? AND message_group = ? AND next_start <= ?)'

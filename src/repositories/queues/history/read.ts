@@ -142,11 +142,7 @@ export async function rowsAt(
   return rows.filter(({ at_ms: at }) => asked.has(Number(at)))
 }
 
-export interface Traffic {
-  sent: number
-  acked: number
-  failed: number
-}
+export type Traffic = Record<(typeof COUNTS)[number], number>
 
 /** The work of this process on each queue since it last wrote the history: plain numbers, of committed work. */
 export class QueueTraffic {
@@ -159,7 +155,10 @@ export class QueueTraffic {
   }
 
   add(queue: string, what: keyof Traffic, count: number): void {
-    if (count > 0) this.#of(queue)[what] += count
+    if (count === 0) return
+    const own = this.#queues.get(queue) ?? { sent: 0, acked: 0, failed: 0 }
+    this.#queues.set(queue, own)
+    own[what] += count
   }
 
   /** All of it; counting begins again. */
@@ -171,19 +170,6 @@ export class QueueTraffic {
 
   /** It could not be written. */
   giveBack(taken: ReadonlyMap<string, Traffic>): void {
-    for (const [queue, { sent, acked, failed }] of taken) {
-      const all = this.#of(queue)
-      all.sent += sent
-      all.acked += acked
-      all.failed += failed
-    }
-  }
-
-  #of(queue: string): Traffic {
-    const known = this.#queues.get(queue)
-    if (known) return known
-    const made = { sent: 0, acked: 0, failed: 0 }
-    this.#queues.set(queue, made)
-    return made
+    for (const [queue, counts] of taken) for (const what of COUNTS) this.add(queue, what, counts[what])
   }
 }

@@ -84,11 +84,8 @@ async function blockedGroups(reader: Reader, queueId: bigint): Promise<BlockedGr
     [queueId],
   )
   if (found.length === 0) return []
-  const ahead = await messagesAhead(
-    reader,
-    queueId,
-    found.map((row) => row.message_group as string),
-  )
+  const groups = found.map((row) => row.message_group as string)
+  const ahead = await messagesAhead(reader, queueId, groups)
   const holder = await holdersOf(reader, queueId, ahead.filter(isHeld))
   const byGroup = groupedBy(ahead, (row) => row.message_group as string)
   return found.map((row) => ({

@@ -135,10 +135,8 @@ async function sendFully(
   await saveDedups(tx, dedups, nowMs)
   for (const { level, end } of passed ?? []) await passStarts(tx, level, end)
   await makeNextReady(tx, given, memory)
-  memory.becameReady(
-    tx,
-    ready.map(({ head, row, start }) => ({ head, priority: row.priority, start })),
-  )
+  const places = ready.map(({ head, row, start }) => ({ head, priority: row.priority, start }))
+  memory.becameReady(tx, places)
   return outcomes.map((outcome) =>
     outcome instanceof RecentnError ? outcome : outcome.map(({ id, sent }) => SENT.make({ id, sent })),
   )
@@ -197,10 +195,12 @@ function levelsOf(ready: readonly OutgoingMessage[]): OpenLevel[] {
 }
 
 async function giveStarts(tx: Tx, ready: readonly OutgoingMessage[]): Promise<void> {
-  const starts = await assignStarts(
-    tx,
-    ready.map(({ head, row }) => ({ queueId: head.id, priority: row.priority, messageGroup: row.messageGroup })),
-  )
+  const alike = ({ head, row: { priority, messageGroup } }: OutgoingMessage) => ({
+    queueId: head.id,
+    priority,
+    messageGroup,
+  })
+  const starts = await assignStarts(tx, ready.map(alike))
   for (const [index, sending] of ready.entries()) sending.start = starts[index] as number
 }
 
