@@ -63,7 +63,6 @@ interface DriverStream {
 export type Done<Answer = unknown> = (error: unknown, answer?: Answer) => void
 
 export interface Following {
-  /** Runs a statement by `run`, or refuses it. */
   through<Answer>(sql: string, run: (done: Done<Answer>) => void, done: Done<Answer>): void
   /** Throws where a statement that will wait must not run; notes it where it may. */
   wait(): void

@@ -81,7 +81,6 @@ export interface Engine extends NodeFacts {
   useIndex(index: string): string
   /** True where a write can return the rows that it wrote (INSERT … RETURNING): one statement locks, counts and reads. */
   readonly returning: boolean
-  /** True where an UPDATE can return the rows that it changed. */
   readonly updateReturning: boolean
   /** True where the connection may be lost during a commit, so that its outcome is unknown. */
   readonly losesCommits: boolean
@@ -161,21 +160,18 @@ export interface Reader {
   rows(sql: string, parameters?: StatementValues): Promise<Row[]>
 }
 
-/** The effect of a statement: how many rows it changed, and the id that the driver returns. */
-export interface Ran {
+/** The answer to a statement: its rows, how many it changed, and the id that the driver returns. */
+export interface StatementAnswer {
+  rows: Row[]
   affected: number
   insertId: bigint
-}
-
-export interface StatementAnswer extends Ran {
-  rows: Row[]
 }
 
 export interface Statements extends Reader {
   /** True where each statement commits by itself. Otherwise all are rolled back before they run again. */
   readonly separate: boolean
   run(sql: string, parameters?: StatementValues): Promise<number>
-  execute(sql: string, parameters?: StatementValues): Promise<Ran>
+  execute(sql: string, parameters?: StatementValues): Promise<StatementAnswer>
   /** True where statements that are run together take one round trip: on our own connections (`packets.ts`). */
   readonly gathers: boolean
   together(statements: readonly Insert[]): Promise<StatementAnswer[]>
@@ -193,7 +189,7 @@ export interface Tx extends Statements {
    * Runs a statement whose answer is not needed. On our own connections to MySQL and MariaDB it waits, and goes with the
    * next statement or the commit, which then reports its error: not for a statement whose error the caller handles.
    */
-  later(sql: string, parameters?: StatementValues): Promise<void>
+  later(sql: string | Insert, parameters?: StatementValues): Promise<void>
   /** Runs the listener once this transaction has committed, and never after a rollback (`transaction-guard.ts`). */
   afterCommit(listener: () => void): void
   /** The same transaction, for a part of it: statements are refused once the part has ended. */

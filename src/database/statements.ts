@@ -88,7 +88,8 @@ class ConnectionStatements implements Statements {
     return (await this.execute(sql, parameters)).affected
   }
 
-  later(sql: string, parameters: StatementValues = []): Promise<void> {
+  later(sql: string | Insert, parameters: StatementValues = []): Promise<void> {
+    if (typeof sql !== 'string') return this.later(sql.sql, sql.parameters)
     try {
       const answer = this.#later(sql, parameters)
       return answer instanceof Promise ? answer.then(() => {}) : DONE
@@ -133,10 +134,6 @@ interface OpenTransaction {
   listeners(): AfterCommit
 }
 
-function statementsOn(connection: Connection, setting: Setting): Statements {
-  return new ConnectionStatements(connection, setting, null)
-}
-
 export function txOn(connection: Connection, setting: Setting, transaction: OpenTransaction): Tx {
   return new ConnectionStatements(connection, setting, transaction) as unknown as Tx
 }
@@ -165,7 +162,7 @@ const COMMIT = { sql: 'COMMIT', parameters: [] }
 
 /** Statements outside of a transaction of the caller's: each commits by itself, or is a transaction. */
 export function separateOn(connection: HeldConnection, setting: Setting): Statements {
-  const statements = statementsOn(connection, setting)
+  const statements = new ConnectionStatements(connection, setting, null)
   return setting.engine.commitsAlone ? statements : asTransactions(statements, connection)
 }
 

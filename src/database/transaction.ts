@@ -173,7 +173,6 @@ export class Database implements Session {
 
   readonly afterCommit = runAtOnce
 
-  /** Runs `work` as one operation: closing the store waits for all its reads and writes. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const inner: Session = {
       tables: this.tables,

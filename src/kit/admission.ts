@@ -4,6 +4,7 @@
  *
  * Invariant: every call that is admitted is settled exactly once.
  */
+import type { Requester } from '../repositories/runners'
 import { type ErrorCode, isPassing, RecentnError } from '../shared/errors'
 import { InFlight } from '../shared/settle-batch'
 
@@ -28,14 +29,7 @@ export interface Size {
   bytes: number
 }
 
-/** Gets the result of a call. */
-export interface Caller<Result> {
-  /** `reject` gets the error that it throws. */
-  resolve(result: Result): void
-  reject(error: unknown): void
-}
-
-export function answer<Result>(caller: Caller<Result>, result: Result | RecentnError): void {
+export function answer<Result>(caller: Requester<Result>, result: Result | RecentnError): void {
   try {
     if (result instanceof RecentnError) throw result
     caller.resolve(result)

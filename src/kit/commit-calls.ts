@@ -1,9 +1,9 @@
 /** The operations of group commit, and the calls as it keeps them. */
 import type { Session, Tx } from '../database/engine'
-import type { CommitOperation } from '../repositories/runners'
+import type { CommitOperation, Requester } from '../repositories/runners'
 import { RecentnError } from '../shared/errors'
 import { performance, setTimeout } from '../shared/platform'
-import type { Admission, Caller, Size } from './admission'
+import type { Admission, Size } from './admission'
 import type { Sizes } from './histogram'
 
 /** A lane as the marks of its batches name it. */
@@ -41,7 +41,6 @@ export interface GroupCommitOptions<Request, Result>
   keyOf(request: Request): string | number
   /** Writes the requests: a result or an error for each. An error that it throws rolls all of them back. */
   run(tx: Tx, requests: readonly Request[], writing: Writing): Promise<readonly (Result | RecentnError)[]>
-  /** Counts the items of each commit. */
   batches?: Sizes | undefined
   /** Unanswered items and bytes beyond which calls are refused with `overloaded`. Defaults: 100,000 and 64 MiB. */
   maxPendingItems?: number | undefined
@@ -62,7 +61,7 @@ export interface WaitingCall<Request, Result> extends Size {
   turnAt: number
   turns: number
   request: Request
-  caller: Caller<Result>
+  caller: Requester<Result>
 }
 
 export type Calls<Request, Result> = readonly WaitingCall<Request, Result>[]

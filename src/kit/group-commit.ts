@@ -14,10 +14,12 @@
  * once, for a second, and fails without them. If the transactions that succeed take long, so do waits for their locks. A call
  * that needs further locks (an append to several groups) may be overtaken by one of its key that does not.
  */
+
 import type { Tx } from '../database/engine'
+import type { Requester } from '../repositories/runners'
 import { RecentnError } from '../shared/errors'
 import { performance, setImmediate } from '../shared/platform'
-import { answer, type Caller, isShared, Pending, type Size } from './admission'
+import { answer, isShared, Pending, type Size } from './admission'
 import type { Calls, Conflict, GroupCommitOptions, HeldLocks, Lane, WaitingCall } from './commit-calls'
 import * as waiting from './commit-calls'
 
@@ -52,7 +54,7 @@ export class GroupCommit<Request, Result> {
    * The caller gets the result once the request is committed, all or nothing. Throws `overloaded` when too much is
    * unanswered, and `closed` after `close`.
    */
-  hand(request: Request, caller: Caller<Result>): void {
+  hand(request: Request, caller: Requester<Result>): void {
     const of = this.#options.keyOf(request)
     const key = typeof of === 'string' ? waiting.keyOf(of) : of
     const { items, bytes: texts } = this.#options.sizeOf(request)

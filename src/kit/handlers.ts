@@ -11,7 +11,6 @@ import { CAREFUL_MS, LAST_MS } from '../shared/running'
 
 export interface HandlersOptions<Held> {
   concurrency: number
-  /** Maximum claims of one handler; default 1. */
   size?: number
   /** How long a claim waits for others, until there are `size`; default 0. */
   waitMs?: number
@@ -25,7 +24,6 @@ export class Handlers<Held extends Lease<unknown>> {
   /** The claims that wait, suspects last. */
   waiting: Held[] = []
   readonly running = new Set<Held>()
-  /** How many handlers run. */
   busy = 0
   /** No handler begins where this is more than 0: a suspect runs, or they are being stopped. */
   closed = 0

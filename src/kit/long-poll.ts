@@ -5,6 +5,7 @@
  *
  * Invariant: an event that comes after `look` ends the next wait at once, so that none is missed between a look and the wait.
  */
+import type { Waiting } from '../repositories/runners'
 import { clearTimeout, performance, setTimeout } from '../shared/platform'
 import { type Admission, Pending } from './admission'
 import { forget, movesOn, type WaitsByClock } from './test-time'
@@ -91,13 +92,8 @@ export class LongPoll<Mark = void> implements WaitsByClock {
   }
 }
 
-interface CallerCallbacks {
-  onWait(): void
-  onLeave(): void
-}
-
 /** One call: it looks, waits for events, looks again, and leaves. */
-export class LongPollCaller<Mark> {
+export class LongPollCaller<Mark> implements Waiting<Mark> {
   /** The result of the last look, for the caller to interpret. */
   mark: Mark | undefined
   #deadline: number
@@ -110,7 +106,7 @@ export class LongPollCaller<Mark> {
   constructor(
     waitMs: number,
     private readonly signal: AbortSignal | undefined,
-    private readonly callbacks: CallerCallbacks,
+    private readonly callbacks: { onWait(): void; onLeave(): void },
   ) {
     this.#deadline = performance.now() + waitMs
     this.#isLate = waitMs <= 0
@@ -122,15 +118,10 @@ export class LongPollCaller<Mark> {
     return this.#resume !== null
   }
 
-  /** Called before each look: events from now on end the next wait. */
   look(): void {
     this.#hasEvents = false
   }
 
-  /**
-   * Resolves to true when it is time to look again, at the latest after `withinMs`, and to false when the call is to be
-   * answered.
-   */
   async again(mark: Mark, withinMs?: number): Promise<boolean> {
     if (this.#hasEnded || this.#isLate) return false
     if (this.#hasEvents) return true

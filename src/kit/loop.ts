@@ -22,8 +22,8 @@ export interface LoopOptions {
   faultPauses: { firstMs: number; longestMs: number }
   /** Called with whatever a round throws. `isFirst`: the round before it went well, and the loop is not being stopped. */
   onFault?: (error: unknown, isFirst: boolean) => void
-  /** Whether waiting for the next round keeps the process alive. */
-  keepsAlive: boolean
+  /** Whether waiting for the next round keeps the process alive. Default: false. */
+  keepsAlive?: boolean
 }
 
 /** Waits for its first `wake`. */

@@ -8,10 +8,10 @@
  * An id of a request is in one statement at a time. Every call is answered exactly once. When a statement fails, each of
  * its calls runs by itself, so that only the call that caused it fails.
  */
-import type { MergeOperation } from '../repositories/runners'
+import type { MergeOperation, Requester } from '../repositories/runners'
 import { RecentnError } from '../shared/errors'
 import { nextTick } from '../shared/platform'
-import { type Admission, answer, type Caller, isShared, Pending } from './admission'
+import { type Admission, answer, isShared, Pending } from './admission'
 import type { Sizes } from './histogram'
 
 export interface MergedCallsOptions<Request, Result>
@@ -31,7 +31,7 @@ interface MergedCall<Request, Result> {
   request: Request
   ids: readonly string[]
   size: number
-  caller: Caller<Result>
+  caller: Requester<Result>
 }
 
 interface Line<Request, Result> {
@@ -58,7 +58,7 @@ export class MergedCalls<Request, Result> {
    * The caller gets the answer of one statement, sent after this call. Throws `overloaded` when too much is unanswered, and
    * `closed` after `close`.
    */
-  hand(request: Request, caller: Caller<Result>): void {
+  hand(request: Request, caller: Requester<Result>): void {
     const { kindOf, sizeOf } = this.options
     const size = sizeOf === undefined ? 1 : sizeOf(request)
     this.#pending.admit({ items: size, bytes: 0 })

@@ -3,8 +3,8 @@
  * mechanism of each operation. No SQL.
  */
 import type { Session } from '../database/engine'
-import type { CommitOperation, MergeOperation, Runnable, Runner } from '../repositories/runners'
-import type { Admission, Caller } from './admission'
+import type { CommitOperation, MergeOperation, Requester, Runnable, Runner } from '../repositories/runners'
+import type { Admission } from './admission'
 import type { GroupCommitOptions, Marks } from './commit-calls'
 import { GroupCommit } from './group-commit'
 import { MergedCalls, type MergedCallsOptions } from './merged-calls'
@@ -23,7 +23,7 @@ type CommitNumbers = Pick<
 type MergeNumbers = Pick<MergedCallsOptions<never, never>, 'atOnce' | 'maxPendingSize' | 'batches'>
 
 interface Mechanism<Request, Result> {
-  hand(request: Request, caller: Caller<Result>): void
+  hand(request: Request, caller: Requester<Result>): void
 }
 
 type LongWork = () => Promise<unknown>
@@ -81,7 +81,11 @@ export class SharedRunner<Memory> implements Runner<Memory> {
   }
 
   /** Throws where the request cannot be taken. */
-  hand<Request, Result>(operation: Runnable<Memory, Request, Result>, request: Request, caller: Caller<Result>): void {
+  hand<Request, Result>(
+    operation: Runnable<Memory, Request, Result>,
+    request: Request,
+    caller: Requester<Result>,
+  ): void {
     const mechanism = this.#mechanisms.get(operation) as Mechanism<Request, Result>
     mechanism.hand(request, caller)
   }

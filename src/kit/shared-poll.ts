@@ -20,10 +20,6 @@ export interface PollingPart<Question, Answer> {
   leastMs: () => number
 }
 
-export interface SharedPollOptions<Question, Answer> {
-  ask: (questions: readonly Question[]) => Promise<Answer[]>
-}
-
 /** A part that takes part in the poll. */
 export interface JoinedPoll {
   /** It has begun to wait: the next poll comes after the least time. */
@@ -51,14 +47,12 @@ export const shareOf = (tookMs: number): number => Math.min(tookMs * POLL_SHARE,
 const FAULT_PAUSES = { firstMs: 250, longestMs: 1000 }
 
 export class SharedPoll<Question, Answer> {
-  readonly #ask: SharedPollOptions<Question, Answer>['ask']
   readonly #parts = new Set<Part<Question, Answer>>()
   readonly #loop: Loop
   #tookMs = 0
 
-  constructor({ ask }: SharedPollOptions<Question, Answer>) {
-    this.#ask = ask
-    this.#loop = new Loop({ round: () => this.#round(), faultPauses: FAULT_PAUSES, keepsAlive: false })
+  constructor(private readonly options: { ask: (questions: readonly Question[]) => Promise<Answer[]> }) {
+    this.#loop = new Loop({ round: () => this.#round(), faultPauses: FAULT_PAUSES })
   }
 
   join(part: PollingPart<Question, Answer>): JoinedPoll {
@@ -73,6 +67,22 @@ export class SharedPoll<Question, Answer> {
         joined.eventsAt = performance.now()
       },
     }
+  }
+
+  /** Asks one question; calls when the answer says that there is something to do, and when the poll has failed. */
+  joinDue(
+    due: { readonly question: Question; isDue(answer: Answer): boolean },
+    { isOn, call, leastMs }: { isOn: () => boolean; call: () => void; leastMs: () => number },
+  ): JoinedPoll {
+    const answered = (_: string, answer: Answer) => {
+      const isDue = due.isDue(answer)
+      if (isDue) call()
+      return isDue
+    }
+    const topics = () => (isOn() ? [''] : [])
+    const joined = this.join({ topics, question: () => due.question, answered, failed: call, leastMs })
+    joined.begin()
+    return joined
   }
 
   /** Resolves when no poll runs; no other begins. */
@@ -102,13 +112,12 @@ export class SharedPoll<Question, Answer> {
   async #answers(questions: readonly Question[]): Promise<Answer[]> {
     const since = performance.now()
     if (questions.length === 0) return []
-    const answers = await this.#ask(questions)
+    const answers = await this.options.ask(questions)
     this.#tookMs = performance.now() - since
     return answers
   }
 }
 
-/** When one part is polled for next. */
 class Part<Question, Answer> {
   /** Of its next poll, as `performance.now` counts; infinity while it waits for nothing. */
   at = Number.POSITIVE_INFINITY

@@ -16,7 +16,6 @@ export class CachedCount<T> {
   #until = Number.NEGATIVE_INFINITY
   #answer: Promise<T> | null = null
 
-  /** The answer, or what `find` finds now. */
   get(find: () => Promise<T>): Promise<T> {
     const since = performance.now()
     if (this.#answer && since < this.#until) return this.#answer
@@ -37,7 +36,6 @@ export class CachedCount<T> {
 
 const MAX_IDS = 10_000
 
-/** An answer for each id. */
 export class CachedCounts<T> {
   readonly #counts = new Map<bigint, CachedCount<T>>()
 

@@ -1,5 +1,5 @@
 /** Lists in parts: what one statement or one transaction takes, and what belongs together. */
-import { type Parameter, placeholders, type Reader, type Row, type Tx } from '../database/engine'
+import { type Parameter, placeholders, type Reader, type Row, type Statement, type Tx } from '../database/engine'
 
 /** Keys or names of one list in a statement: a longer one may turn into a scan. */
 export const MAX_KEYS = 250
@@ -44,6 +44,11 @@ export async function writeAmong(
 ): Promise<void> {
   for (const chunk of chunksOf(list, size))
     await tx.later(sql(`(${placeholders(chunk.length)})`), [...before, ...chunk])
+}
+
+/** SQL: the rows that fulfil a condition with the values of one of the list. */
+export function anyOf<T>(list: readonly T[], condition: string, valuesOf: (one: T) => readonly Parameter[]): Statement {
+  return { sql: list.map(() => condition).join(' OR '), parameters: list.flatMap((one) => [...valuesOf(one)]) }
 }
 
 /** Parts of at most `maxLength` elements whose sizes add up to at most `maxSum`; a larger element is a part by itself. */

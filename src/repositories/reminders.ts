@@ -69,8 +69,14 @@ export class Reminders {
   /** Has a process look at the subject in `inMs`, once the transaction has committed. */
   async remind(tx: Tx, id: bigint, inMs: number): Promise<void> {
     const { statement, committed } = this.reminder(tx, id, inMs)
-    if (statement !== null) await tx.later(statement.sql, statement.parameters)
+    if (statement !== null) await tx.later(statement)
     tx.afterCommit(committed)
+  }
+
+  /** Reminds of the first of these times, if there is one. */
+  async remindFirst(tx: Tx, id: bigint, waits: readonly number[]): Promise<void> {
+    const first = waits.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+    if (waits.length > 0) await this.remind(tx, id, first)
   }
 
   /** The same for statements that each commit by themselves: this one has to run before them. `committed` is called after them. */
@@ -161,9 +167,8 @@ export class Reminders {
 }
 
 /** Has a process look at the subject once the transaction has committed: for what happens seldom. */
-export async function remindAtOnce(tx: Tx, kind: ReminderKind, id: bigint): Promise<void> {
-  const { sql, parameters } = reminderSql(tx, kind, id, 0)
-  await tx.later(sql, parameters)
+export function remindAtOnce(tx: Tx, kind: ReminderKind, id: bigint): Promise<void> {
+  return tx.later(reminderSql(tx, kind, id, 0))
 }
 
 function reminderSql({ tables, now }: PollFacts, kind: ReminderKind, id: bigint, inMs: number): Statement {

@@ -7,7 +7,6 @@ import type { Reader, Session, Tx } from '../database/engine'
 import { invalidInput, RecentnError } from '../shared/errors'
 import type { Writer } from './writers'
 
-/** Runs requests of operations. */
 export interface Runner<Memory> {
   /** Throws where the request cannot be taken. */
   hand<Request, Result>(
@@ -15,6 +14,14 @@ export interface Runner<Memory> {
     request: Request,
     requester: Requester<Result>,
   ): void
+}
+
+export function runBy<Memory, Request, Result>(
+  runner: Runner<Memory>,
+  operation: Runnable<Memory, Request, Result>,
+  request: Request,
+): Promise<Result> {
+  return new Promise((resolve, reject) => runner.hand(operation, request, { resolve, reject }))
 }
 
 /** Gets the result of a request. `reject` gets the error that `resolve` throws. */
@@ -37,7 +44,6 @@ export interface BatchRun {
   isCareful: boolean
 }
 
-/** An operation whose requests commit together. */
 export interface CommitOperation<Memory, Request, Result> {
   /** The counted things, as an error names them. */
   what: string
@@ -99,14 +105,8 @@ function resultOf<Result>([result]: readonly (Result | RecentnError)[]): Result 
 export function alone<Memory>(session: Session, memory: Memory): Runner<Memory> {
   return {
     hand(operation, request, requester) {
-      const answer = (result: Parameters<typeof requester.resolve>[0]) => {
-        try {
-          requester.resolve(result)
-        } catch (error) {
-          requester.reject(error)
-        }
-      }
-      operation.alone(session, memory, request).then(answer, (error) => requester.reject(error))
+      const done = operation.alone(session, memory, request).then((result) => requester.resolve(result))
+      done.catch((error) => requester.reject(error))
     },
   }
 }
@@ -123,21 +123,12 @@ export interface Waiting<Mark = void> {
   leave(): void
 }
 
-export interface WaitOptions {
-  waitMs: number
-  signal: AbortSignal | undefined
-}
-
 /** Lets callers wait. Throws where a call can't be taken. */
 export interface Waits<Mark = void> {
-  enter(topic: string, options: WaitOptions): Waiting<Mark>
+  enter(topic: string, options: { waitMs: number; signal: AbortSignal | undefined }): Waiting<Mark>
 }
 
-const once: Waiting<unknown> = {
-  look: () => {},
-  again: async () => false,
-  leave: () => {},
-}
+const once: Waiting<unknown> = { look: () => {}, again: async () => false, leave: () => {} }
 
 /** Calls look once, and can't wait. */
 export const noWaits: Waits<unknown> = {

@@ -64,14 +64,11 @@ export interface SequenceRow {
 }
 
 /** Makes the row unless it exists. Two transactions that make it at the same time wait for each other. */
-export async function makeSequence(tx: Tx, kind: SequenceKind, name: string): Promise<void> {
-  const { sql, parameters } = tx.engine.insert(
-    (values) =>
-      `INSERT INTO ${tx.tables.sequences} (kind, sequence_name, value, horizon) VALUES ${values} ` +
-      `${tx.engine.onDuplicate('kind, sequence_name')} horizon = horizon`,
-    [[kind, name, 0n, 0n]],
+export function makeSequence(tx: Tx, kind: SequenceKind, name: string): Promise<void> {
+  const columns = ['kind', 'sequence_name', 'value', 'horizon']
+  return tx.later(
+    tx.engine.upsert(tx.tables.sequences, 'kind, sequence_name', columns, ['kind'], [[kind, name, 0n, 0n]]),
   )
-  await tx.later(sql, parameters)
 }
 
 /** The row, read with this lock; null when it does not exist. `value`: SQL that reads the value, and may remember it. */

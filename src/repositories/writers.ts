@@ -21,7 +21,12 @@ export interface Writer {
 export const marks = {
   newName: () => randomBytes(16).toString('base64url'),
   hasArrived,
-  forget: forgetWriters,
+  /** Removes the rows of writers that are done. */
+  forget: async (session: Session, writers: readonly Writer[]): Promise<void> => {
+    for (const { name } of writers) {
+      await session.write((tx) => tx.later(`DELETE FROM ${tx.tables.writers} WHERE writer = ?`, [name]))
+    }
+  },
 }
 
 /** The statement that leaves the mark. The row belongs to no other process, so that it never waits. */
@@ -47,13 +52,6 @@ async function hasArrived(tx: Tx, { name, batch }: Writer): Promise<boolean> {
     [name],
   )
   return row !== undefined && BigInt(row.batch as string) === batch
-}
-
-/** Removes the rows of writers that are done. */
-async function forgetWriters(session: Session, writers: readonly Writer[]): Promise<void> {
-  for (const { name } of writers) {
-    await session.write((tx) => tx.later(`DELETE FROM ${tx.tables.writers} WHERE writer = ?`, [name]))
-  }
 }
 
 /** Removes the rows of writers that were not heard of for a day. */

@@ -43,10 +43,6 @@ export class Polls<Target> {
       return new RowPoller({ repository, handle, settings, faults, guard: this.guard }) as RowPoller<unknown>
     })
   }
-
-  close(): Promise<void> {
-    return this.running.stop()
-  }
 }
 
 /** The handler, whose words are checked where the status has `results`. */

@@ -78,7 +78,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     onError: options.onError,
     counts,
   })
-  memory.listenToSchedules(() => scheduler.wake())
+  memory.onSchedule = () => scheduler.wake()
   const tick: StoreSchedules['tick'] = async () => {
     guard?.()
     return scheduler.tick()
@@ -128,7 +128,7 @@ function waitsOf(
     },
     leastMs: () => LOOK_MS,
   })
-  memory.listen((queue) => waits.wake(queue))
+  memory.onReady = (queue) => waits.wake(queue)
   return waits
 }
 

@@ -10,7 +10,6 @@ import type { Running, Surroundings } from '../shared/running'
 /** How long handlers have to finish when the store closes. */
 const STOP_SECONDS = 10
 
-/** The clock and the checks of all that runs for a store. */
 export const SURROUNDINGS: Surroundings = { clock: CLOCK, patienceOf: checkedStop }
 
 /** Of the store: there is nothing to ask any more. */

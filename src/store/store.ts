@@ -231,8 +231,8 @@ export class BoundStore implements InnerStore {
     // Handlers that end in time find all of the store open until they have.
     const { groups, queues, feeds, polls } = this.opened
     if (polls.running.size + queues.workers.size + feeds.consumers.size > 0) {
-      await Promise.all([polls.close(), queues.workers.stop(), feeds.consumers.stop()])
+      await Promise.all([polls.running.stop(), queues.workers.stop(), feeds.consumers.stop()])
     }
-    await Promise.all([polls.close(), groups.close(), queues.close(), feeds.close(), this.keys.close()])
+    await Promise.all([polls.running.stop(), groups.close(), queues.close(), feeds.close(), this.keys.close()])
   }
 }

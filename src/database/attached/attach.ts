@@ -45,7 +45,7 @@ export async function recognise(source: DataSource, runner: Asking = source): Pr
   const single = /mariadb/i.test(String(row?.version)) ? mariadbEngine : mysqlEngine
   const engine = asNode(single, await asked(source, runner, CLUSTER_VARIABLES))
   const own = ownPoolOf(source)
-  if (own) own.isParted = !engine.packsStatements
+  if (own) own.isParted = !engine.commitsAlone
   recognised.set(source, engine)
   return engine
 }
@@ -85,21 +85,15 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
   const options = { engine: engineOf(user), tables: tablesOf(tablePrefix), gate, clockOffsetMs }
   const { database: file } = user.options
   if (file === '' || file === ':memory:') {
+    const { open } = new GatedSource(user, gate, { connectionTimeoutSeconds })
     return {
-      database: new Database({
-        ...options,
-        dataSource: user,
-        open: new GatedSource(user, gate, { connectionTimeoutSeconds }).open,
-      }),
+      database: new Database({ ...options, dataSource: user, open }),
       dataSource: user,
       close: closing(seeTransactions(user, gate)),
     }
   }
   const sharedFile = new SharedFile()
-  const own = await connect(ownConnectionOf(user, user.options), gate, {
-    sharedFile,
-    connectionTimeoutSeconds,
-  })
+  const own = await connect(ownConnectionOf(user, user.options), gate, { sharedFile, connectionTimeoutSeconds })
   const undo = [sharedFile.share(user), seeTransactions(user, gate)]
   return {
     database: new Database({ ...options, dataSource: own, open: (done) => gatedSourceOf(own)?.open(done) }),
@@ -116,10 +110,8 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
   const { tablePrefix, clockOffsetMs, connectionTimeoutSeconds, statementTimeoutSeconds } = given
   engineOf(user)
   let seconds = statementTimeoutSeconds ?? DEFAULT_STATEMENT_TIMEOUT_SECONDS
-  const open = openingRunners(
-    () => user.createQueryRunner('master'),
-    () => seconds,
-  )
+  const limit = () => seconds
+  const open = openingRunners(() => user.createQueryRunner('master'), limit)
   const location = locationOf(user.options)
   const refused = (error: unknown) => {
     throw translated(error, engineOf(user), () => location)
@@ -135,14 +127,10 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
     // A wait for a lock should end by itself: a statement that is cut off then may still take effect.
     if (statementTimeoutSeconds === undefined) seconds = Math.max(seconds, Number(row?.seconds) + AFTER_LOCK_SECONDS)
     const tables = tablesOf(tablePrefix)
+    const skipLocked = new SkipLockedCheck(user, tables.schema, limit)
     const options = { dataSource: user, tables, open, connectionTimeoutSeconds, clockOffsetMs }
     return {
-      database: new Database({
-        ...options,
-        engine,
-        isForeign: true,
-        skipLocked: new SkipLockedCheck(user, tables.schema, () => seconds),
-      }),
+      database: new Database({ ...options, engine, isForeign: true, skipLocked }),
       dataSource: user,
       close: closing(seeTransactions(user, user)),
     }

@@ -40,7 +40,6 @@ export function behind<Target extends object>(view: Target): Target {
   return (targets.get(view) as Target | undefined) ?? view
 }
 
-/** A driver's callback: its error, its answer, and the columns. */
 export type DriverCallback = (error: unknown, answer?: unknown, columns?: unknown) => void
 
 /** The parameters of a driver's `query`, which come in several forms. Without a callback the answer is read as a stream. */

@@ -7,14 +7,9 @@ export interface NodeFacts {
   readonly forNext: string
   /**
    * True where a statement may commit by itself. On a node of a Galera cluster it must not: if its commit is replayed, the
-   * answer with its rows is lost.
+   * answer with its rows is lost. Nor may a packet hold several statements with an effect there (`packets.ts`).
    */
   readonly commitsAlone: boolean
-  /**
-   * True where a packet may hold several statements with an effect. On a node of a Galera cluster it must not: if another
-   * node's change aborts the transaction between two of them, the second one runs outside of the transaction.
-   */
-  readonly packsStatements: boolean
   /** SQL: between these two, reads wait until the server has applied what the cluster committed before; null on one server. */
   readonly caughtUp: { readonly begin: readonly string[]; readonly end: string } | null
   /** SQL: the members of its group; empty for a server that is in none. */

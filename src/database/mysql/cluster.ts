@@ -18,7 +18,9 @@ export const CLUSTER_VARIABLES = "SHOW VARIABLES WHERE Variable_name IN ('wsrep_
 export function asNode(engine: Engine, answer: readonly Row[]): Engine {
   const values = new Map(answer.map(({ Variable_name, Value }) => [Variable_name, Value]))
   if (/^(on|1)$/i.test(String(values.get('wsrep_on')))) return galeraNode(engine)
-  return values.get('group_replication_group_name') ? groupMember(engine) : engine
+  if (!values.get('group_replication_group_name')) return engine
+  // Group Replication gives every session the step of its beginning, and SKIP LOCKED is safe there.
+  return { ...engine, caughtUp: readWith('group_replication_consistency', "'BEFORE'"), members: MEMBERS }
 }
 
 /** Galera compares what nodes have changed when they commit. */
@@ -29,16 +31,10 @@ function galeraNode(engine: Engine): Engine {
     numberFree: numberBy(engine.forUpdate),
     forShareSkipLocked: engine.forShare,
     commitsAlone: false,
-    packsStatements: false,
     // The step follows the number of nodes, also between two statements of a transaction.
     returnsIds: engine.returning,
     caughtUp: readWith('wsrep_sync_wait', '1'),
   }
-}
-
-/** Group Replication gives every session the step of its beginning, and SKIP LOCKED is safe there. */
-function groupMember(engine: Engine): Engine {
-  return { ...engine, caughtUp: readWith('group_replication_consistency', "'BEFORE'"), members: MEMBERS }
 }
 
 /** Reads with a setting of the session, which is then as it was. */

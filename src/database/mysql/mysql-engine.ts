@@ -24,11 +24,6 @@ export function literal(value: Parameter): string {
   return value === null ? 'NULL' : String(value)
 }
 
-function withValues(sql: string, parameters: readonly Parameter[]): string {
-  let used = 0
-  return filled(sql, MYSQL_SPELLING, () => literal(parameters[used++] as Parameter))
-}
-
 /** A loop, not map and join: a batch has thousands of values. */
 function listOf(rows: readonly (readonly Parameter[])[], constants = ''): string {
   let sql = ''
@@ -100,13 +95,13 @@ export const mysqlEngine: Engine = {
   updateReturning: false,
   losesCommits: true,
   commitsAlone: true,
-  packsStatements: true,
   caughtUp: null,
   members: '',
   // With any list of values mysql2 scans the whole statement for placeholders.
   bound: (sql, parameters) => {
     const values = parameters as readonly Parameter[]
-    return [values.length === 0 ? sql : withValues(sql, values), null]
+    let used = 0
+    return [values.length === 0 ? sql : filled(sql, MYSQL_SPELLING, () => literal(values[used++] as Parameter)), null]
   },
   placeholders: (sql) => countPlaceholders(sql, MYSQL_SPELLING),
   joinNext: 'STRAIGHT_JOIN',

@@ -16,9 +16,7 @@ interface PoolMaker {
 const pools = new WeakMap<DataSource, OwnPool>()
 
 /** The pool of a DataSource that we have opened; undefined for another. */
-export function ownPoolOf(source: DataSource): OwnPool | undefined {
-  return pools.get(source)
-}
+export const ownPoolOf = (source: DataSource): OwnPool | undefined => pools.get(source)
 
 export class OwnPool {
   /** True where a packet may have only one statement with an effect (`packets.ts`). */

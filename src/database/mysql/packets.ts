@@ -29,9 +29,7 @@ const ROLLBACK_TO = /^\s*ROLLBACK(\s+WORK)?\s+TO\b/i
 /** The `max_allowed_packet` of connections, in bytes. */
 const largest = new WeakMap<object, number>()
 
-export function notePacketLimit(connection: object, bytes: number): void {
-  largest.set(connection, bytes)
-}
+export const notePacketLimit = (connection: object, bytes: number) => void largest.set(connection, bytes)
 
 /**
  * The server's error for a packet that is too large; null for any other. Such a packet is not sent: the server would close the

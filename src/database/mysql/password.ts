@@ -17,9 +17,7 @@ export const PASSWORD_MS = 5000
 
 const REFUSED = new Set([1045, 1698, 1862])
 
-export function isRefusedPassword(error: unknown): boolean {
-  return REFUSED.has(driverError(error).errno ?? 0)
-}
+export const isRefusedPassword = (error: unknown) => REFUSED.has(driverError(error).errno ?? 0)
 
 /** No password: no connection is made, as if the database were away. */
 class NoPassword extends Error {

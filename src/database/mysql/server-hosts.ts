@@ -59,9 +59,7 @@ export function connectTo({ config: { host, port } }: { config: ServerHost }, so
 const owners = new WeakMap<object, ServerHosts>()
 const pools = new WeakMap<object, ServerPool>()
 
-export function ofPool(connection: object, pool: unknown): void {
-  pools.set(connection, pool as ServerPool)
-}
+export const ofPool = (connection: object, pool: ServerPool) => void pools.set(connection, pool)
 
 /**
  * After the server of this connection refused to work, or said nothing: its idle connections are closed, so that new ones look at

@@ -25,12 +25,9 @@ export async function skipsLocked(
   open = openingRunners(() => source.createQueryRunner('master')),
 ): Promise<boolean | null> {
   if (poolSizeOf(source) === 1) return null
-  const opening = [0, 1].map(
-    () =>
-      new Promise<HeldConnection>((resolve, reject) => {
-        open((error, connection) => (connection ? resolve(connection) : reject(error)))
-      }),
-  )
+  const opened = (done: (connection: HeldConnection) => void, failed: (error: unknown) => void) =>
+    open((error, connection) => (connection ? done(connection) : failed(error)))
+  const opening = [0, 1].map(() => new Promise(opened))
   try {
     const both = Promise.all(opening)
     if (!(await endsWithin(CLOCK, CONNECT_MS, both))) return null
@@ -38,12 +35,7 @@ export async function skipsLocked(
     return await passesOver(holder, other, schemaTable)
   } finally {
     // Connections that arrive later are returned to the pool then.
-    for (const one of opening) {
-      one.then(
-        (connection) => connection.release(),
-        () => {},
-      )
-    }
+    for (const one of opening) one.then((connection) => connection.release()).catch(() => {})
   }
 }
 

@@ -26,9 +26,7 @@ export class OverLimit extends Error {
 }
 
 /** Whether the error says that one statement was slow, and nothing of the server. */
-export function isOverLimit(error: unknown): boolean {
-  return driverError(error) instanceof OverLimit
-}
+export const isOverLimit = (error: unknown) => driverError(error) instanceof OverLimit
 
 class Received {
   readonly onSilence: (() => void)[] = []
@@ -150,11 +148,7 @@ export async function withoutLimit<T>(runner: QueryRunner, work: () => Promise<T
 }
 
 /** The statements of this connection have until then; it is released after them. */
-export function limitUntil(connection: object, until: number): void {
-  ends.set(connection, until)
-}
+export const limitUntil = (connection: object, until: number) => void ends.set(connection, until)
 
 /** The next statement on the connection has its own limit. */
-export function forgetLimit(connection: object): void {
-  ends.delete(connection)
-}
+export const forgetLimit = (connection: object) => void ends.delete(connection)

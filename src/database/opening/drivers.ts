@@ -54,6 +54,4 @@ export function sqliteDriver(): unknown {
   return loaded
 }
 
-export function mysqlDriver(): unknown {
-  return require('mysql2')
-}
+export const mysqlDriver = (): unknown => require('mysql2')

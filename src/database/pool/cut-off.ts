@@ -51,11 +51,6 @@ export function unknownOutcome(cause: unknown): RecentnError {
   return new RecentnError('outcome_unknown', undefined, { cause, retryAfterSeconds: 1 })
 }
 
-/** Whether a COMMIT that failed so may have taken effect: the connection is lost, or the database could not do all of it. */
-function leavesDoubt(engine: Engine, error: unknown): boolean {
-  return engine.losesCommits && ['lost', 'unable'].includes(engine.failure(error))
-}
-
 /** Whether the database has said that it refused a COMMIT: nothing of the transaction is stored. */
 export function isRefusedCommit(engine: Engine, error: unknown): boolean {
   return ['lost', 'conflict'].includes(engine.failure(error)) && !engine.leavesDoubt(error)
@@ -100,7 +95,9 @@ export async function settledCommit<T>(cutOff: CutOff, engine: Engine, { started
   if (hasArrived) cutOff.afterCommit.run()
   if (ask && hasArrived) return cutOff.result as T
   // If the commit has not arrived, nothing has changed, and the lost connection is a reason to try again.
-  throw ask || !leavesDoubt(engine, cause) ? cause : unknownOutcome(cause)
+  // Otherwise the COMMIT may have taken effect: the connection is lost, or the database could not do all of it.
+  const isDoubtful = engine.losesCommits && ['lost', 'unable'].includes(engine.failure(cause))
+  throw ask || !isDoubtful ? cause : unknownOutcome(cause)
 }
 
 /** A pause of random length, so that callers that collided do not collide again. */

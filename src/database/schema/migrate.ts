@@ -173,9 +173,14 @@ class ServerMigration {
       for (let races = 0; ; races++) {
         try {
           await steadily(() => runPending(source, runner, tables))
-          return await keepOneRow(runner, tables)
+          // TypeORM notes each migration that it has run: several processes note the same one.
+          const { migrations } = tables
+          const same = `${migrations} first ON first.name = later.name AND first.id < later.id`
+          await runner.query(`DELETE later FROM ${migrations} later JOIN ${same}`)
+          return
         } catch (error) {
-          if (races >= MAX_RACES || !isRaced(error, engine)) throw error
+          const isRaced = engine.failure(error) === 'conflict' || RACED.has(driverError(error).errno ?? 0)
+          if (races >= MAX_RACES || !isRaced) throw error
           await pause(LONGEST_PAUSE_MS)
         }
       }
@@ -196,17 +201,6 @@ class ServerMigration {
     if (Number(rows[0]?.got) === 1) return true
     throw new RecentnError('database_unavailable', `Another process has been migrating for ${this.patienceSeconds} s`)
   }
-}
-
-function isRaced(error: unknown, engine: Engine): boolean {
-  return engine.failure(error) === 'conflict' || RACED.has(driverError(error).errno ?? 0)
-}
-
-/** TypeORM notes each migration that it has run: several processes note the same one. */
-async function keepOneRow(runner: QueryRunner, { migrations }: Tables): Promise<void> {
-  await runner.query(
-    `DELETE later FROM ${migrations} later JOIN ${migrations} first ON first.name = later.name AND first.id < later.id`,
-  )
 }
 
 async function runPending(source: DataSource, runner: QueryRunner, tables: Tables): Promise<void> {

@@ -120,7 +120,11 @@ export async function schemaVersion(session: Session): Promise<number> {
   try {
     return await session.read(async (reader) => {
       const found = await ownTables(reader)
-      const version = await versionOf(reader, found.get(reader.tables.schema))
+      const columns = found.get(reader.tables.schema)?.columns
+      // A table of that name without these columns is not ours.
+      const isOurs = columns?.has('id') && columns.has('version')
+      const [row] = isOurs ? await reader.rows(`SELECT version FROM ${reader.tables.schema} WHERE id = 1`) : []
+      const version = Number(row?.version ?? 0)
       const lost = differences(reader, found).length > 0 ? [] : await lostRows(reader)
       if (lost.length > 0) throw new LostRows(lost)
       if (version === SCHEMA_VERSION) refuseDifferences(differences(reader, found))
@@ -151,8 +155,7 @@ export async function restoreRows(session: Session): Promise<void> {
   await session.write(async (tx) => {
     for (const table of await lostRows(tx)) {
       const { column, value } = values.get(table) as { column: string; value: bigint }
-      const { sql, parameters } = tx.engine.upsert(table, 'id', ['id', column], ['id'], [[1n, value]])
-      await tx.run(sql, parameters)
+      await tx.later(tx.engine.upsert(table, 'id', ['id', column], ['id'], [[1n, value]]))
     }
   })
 }
@@ -196,13 +199,6 @@ async function prefixes({ rows, engine, tables }: Reader): Promise<string[]> {
 function ownTables(reader: Reader): Promise<Map<string, NameHolder>> {
   const names = [...currentColumns().keys()].map((name) => reader.tables.prefix + name)
   return standing((sql) => reader.rows(sql), reader.engine.family === 'sqlite', names)
-}
-
-/** A table of that name without these columns is not ours. */
-async function versionOf(reader: Reader, schema: NameHolder | undefined): Promise<number> {
-  if (!schema?.columns.has('id') || !schema.columns.has('version')) return 0
-  const rows = await reader.rows(`SELECT version FROM ${reader.tables.schema} WHERE id = 1`)
-  return Number(rows[0]?.version ?? 0)
 }
 
 /** The parts that our tables lack, and the parts in them that are not ours. */

@@ -16,7 +16,6 @@ type Driver = new (file: string, options?: BetterSqlite3.Options) => BetterSqlit
 const BUSY_MS = 30_000
 const OTHERS_MS = 1000
 
-/** Copies the database, which may be in use, into a new file. Throws `database_refused`. */
 export async function backUp(source: string, file: string, tablePrefix: string | undefined): Promise<void> {
   if (existsSync(file)) throw new RecentnError('invalid_input', `${file} exists already`)
   await requireOwnWal(source)

@@ -18,9 +18,7 @@ import { WatchedFile } from './watched-file'
 const behindRunners = new WeakMap<QueryRunner, SqliteConnection>()
 
 /** Our connection behind a query runner; undefined where that is another library's. */
-export function sqliteBehind(runner: QueryRunner): SqliteConnection | undefined {
-  return behindRunners.get(runner)
-}
+export const sqliteBehind = (runner: QueryRunner): SqliteConnection | undefined => behindRunners.get(runner)
 
 /** A view of a new runner, which has its manager: its statements, and those that it sends itself, have their turns here. */
 function gatedRunner(source: DataSource, turns: SqliteConnection): QueryRunner {
@@ -84,9 +82,7 @@ function isFollowed({ subscribers, options }: DataSource): boolean {
 const gated = new WeakMap<DataSource, GatedSource>()
 
 /** The gated source of a SQLite DataSource that we have opened; undefined for another. */
-export function gatedSourceOf(source: DataSource): GatedSource | undefined {
-  return gated.get(source)
-}
+export const gatedSourceOf = (source: DataSource): GatedSource | undefined => gated.get(source)
 
 /** Connections and runners on the one connection of an initialized better-sqlite3 DataSource, which share one gate. */
 export class GatedSource {

@@ -68,7 +68,6 @@ export const sqliteEngine: Engine = {
   // SQLite is part of this process: a COMMIT that fails has done nothing.
   losesCommits: false,
   commitsAlone: false,
-  packsStatements: true,
   caughtUp: null,
   members: '',
   randomHex: 'hex(randomblob(16))',

@@ -22,7 +22,6 @@ export const STUCK = { not: 0, forNow: 1, refused: 2 } as const
 /** With some hundreds of ids in a statement a server may scan the whole table, and wait for a writer. */
 const MAX_IDS = 100
 
-/** A row that was seen, and is not locked. */
 export interface SeenRow {
   id: bigint
   /** Its queue or group. */
@@ -82,7 +81,8 @@ export async function moveRows(tx: Tx, door: Door, seen: readonly SeenRow[], tri
       marks.push({ id, stuck: stuckBy(outcome), error: reasonOf(outcome) })
     }
   }
-  await remove(tx, door, moved)
+  // Row by row: by a list of ids a server may scan a small table, and wait for writers. On our own connections all go together.
+  for (const id of moved) await tx.later(`DELETE FROM ${tx.tables[door.table]} WHERE id = ?`, [id])
   const changed = marks.filter((one) => isNew(rows.get(one.id) as Row, one))
   await mark(tx, door, changed)
   // On a Galera node this change is the lock: two nodes cannot both commit it.
@@ -116,11 +116,6 @@ async function lockRows(tx: Tx, door: Door, seen: readonly SeenRow[]): Promise<M
   return new Map(rows.map((row) => [BigInt(row.id as string), row]))
 }
 
-/** Row by row: by a list of ids a server may scan a small table, and wait for writers. On our own connections all go together. */
-async function remove(tx: Tx, door: Door, ids: readonly bigint[]): Promise<void> {
-  for (const id of ids) await tx.later(`DELETE FROM ${tx.tables[door.table]} WHERE id = ?`, [id])
-}
-
 async function mark(tx: Tx, door: Door, marks: readonly Mark[]): Promise<void> {
   const sql = `UPDATE ${tx.tables[door.table]} SET stuck = ?, error = ? WHERE id = ?`
   for (const { id, stuck, error } of marks) await tx.later(sql, [stuck, error, id])
@@ -144,10 +139,7 @@ interface DoorCounts {
   stuck: number
 }
 
-export interface DoorTotals {
-  sends: DoorCounts
-  appends: DoorCounts
-}
+export type DoorTotals = Record<Door['table'], DoorCounts>
 
 /** How many rows are in the tables, counted along their indexes. */
 export async function doorTotals(reader: Reader): Promise<DoorTotals> {

@@ -23,7 +23,7 @@ export function checkFeed(feed: unknown): void {
 }
 
 export function checkKey(feed: unknown, key: unknown, options: ValueOptions = {}): void {
-  refuse([...nameFaults('feed', feed), ...nameFaults('key', key), ...faultsOf(options, fields.VALUE_RULES)])
+  refuse([...keyFaults(feed, key), ...faultsOf(options, fields.VALUE_RULES)])
 }
 
 const conditionFaults = (options: IfVersion) => faultsOf(options, fields.IF_VERSION_RULES)
@@ -109,11 +109,8 @@ export function checkConsumer(feed: unknown, consumer: unknown): void {
 }
 
 export function checkCursor(feed: unknown, consumer: unknown, cursor: unknown, options: MoveCursorOptions): void {
-  const faults = [
-    ...nameFaults('feed', feed),
-    ...nameFaults('consumer', consumer),
-    ...faultsOf(options, fields.MOVE_CURSOR_RULES),
-  ]
+  const names = [...nameFaults('feed', feed), ...nameFaults('consumer', consumer)]
+  const faults = [...names, ...faultsOf(options, fields.MOVE_CURSOR_RULES)]
   const detail = fields.CURSOR.fault(cursor)
   if (detail !== null) faults.push({ pointer: '/cursor', detail })
   refuse(faults)

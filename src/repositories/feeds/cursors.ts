@@ -141,8 +141,7 @@ export async function moveCursor(
   const before = stored.cursor
   const head = (await readHead(tx, feed)) as FeedHead
   if (asked.syncId > head.value || asked.knows > head.value) {
-    const detail = `is beyond the last sync id, ${head.value}`
-    throw invalidInput([{ pointer: '/cursor', detail }])
+    throw invalidInput([{ pointer: '/cursor', detail: `is beyond the last sync id, ${head.value}` }])
   }
   // An expired cursor is replaced by one from a reader that started over. One at 0 would never be reported as expired.
   const isRescued = asked.syncId > 0n && isExpired(before, head) && !isExpired(asked, head)

@@ -23,8 +23,7 @@ export interface HeldFeed {
 }
 
 export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare): Promise<HeldFeed | null> {
-  const { sql, parameters } = holdFeedSql(tx, feed, lock)
-  return heldFeed(await tx.rows(sql, parameters))
+  return heldFeed(await tx.rows(holdFeedSql(tx, feed, lock).sql, [feed]))
 }
 
 export function holdFeedSql(tx: Tx, feed: string, lock = tx.engine.forShare): Statement {
@@ -128,7 +127,6 @@ export async function listHeads(
   return rows.map(headOf)
 }
 
-/** The last sync id of the feed; null when it has not begun. */
 export function lastSyncId(feed: string): PollQuestion {
   return {
     sql: ({ engine, tables }) =>

@@ -33,11 +33,6 @@ export class FeedMemory {
   /** The ids of feeds with their own entries, as they were last seen: another feed may have the name now. */
   readonly ids = new Map<string, bigint>()
 
-  /** The table whose rows are the feed's entries; null for a feed with its own entries. */
-  tableOf(feed: string): FollowedTable | null {
-    return this.followed.get(feed) ?? null
-  }
-
   learnId(feed: string, id: bigint): void {
     if (this.ids.size >= MAX_IDS) this.ids.clear()
     this.ids.set(feed, id)

@@ -9,7 +9,7 @@
 import type { Engine, Numbering, Parameter, Reader, Session, Tx } from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
 import { MAX_KEYS, rowsAmong } from '../chunks'
-import { type DueSubject, REMINDED, type Reminders, type Subjects } from '../reminders'
+import { REMINDED, type Reminders, type Subjects } from '../reminders'
 import { readSequence, setSequence } from '../sequences'
 import { FEED } from './heads'
 
@@ -196,18 +196,13 @@ const feedsSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, where: 
   `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM ${tables.feeds} f WHERE ${where}`
 
 /** The feeds that have reminders, or that are next on the way round: each with its rows where some have no number. */
-export async function remindedRows(reader: Reader, reminders: Reminders): Promise<RemindedFeeds> {
+export async function remindedRows(reader: Reader, reminders: Reminders) {
   const { subjects, more } = await reminders.due(reader)
   const ids = subjects.map(({ id }) => id)
   const isPending = isUnpublishedSql(reader, 'f.id')
   const found = await rowsAmong(reader, ids, MAX_KEYS, (some) => feedsSql(reader, `f.id IN ${some} AND ${isPending}`))
   const rows = new Map(found.map((row) => [BigInt(row.id as string), ownRows(reader, row)]))
   return { feeds: subjects.map((one) => ({ ...one, rows: rows.get(one.id) ?? null })), more }
-}
-
-export interface RemindedFeeds {
-  feeds: (DueSubject & { rows: FeedRows | null })[]
-  more: boolean
 }
 
 /** The feeds, of these or of all, whose own entries include some without a number. */

@@ -98,9 +98,9 @@ async function putHeld(
   const { writes, doneAt } = countPuts(requests, ids)
   const { returning } = tx.engine
   for (const chunk of inOrder(writes.values())) {
-    const { sql, parameters } = writeRowsSql(tx, chunk, nowMs, returning ? returned(tx) : '')
-    if (returning) noteVersions(writes, await tx.rows(sql, parameters))
-    else await tx.later(sql, parameters)
+    const write = writeRowsSql(tx, chunk, nowMs, returning ? returned(tx) : '')
+    if (returning) noteVersions(writes, await tx.rows(write.sql, write.parameters))
+    else await tx.later(write)
   }
   if (!returning) {
     for (const { sql, parameters } of versionsSql(tx, writes)) noteVersions(writes, await tx.rows(sql, parameters))
@@ -161,28 +161,23 @@ function writeNowSql(tx: Tx, writes: readonly EntryWrite[]): Statement {
 /** The puts of the requests to each key, and from its versions and time the result of each request. */
 function countPuts(requests: readonly PutRequest[], ids: ReadonlyMap<string, bigint>) {
   const writes = new Map<string, PutWrite>()
-  const counted = requests.map(({ feed, rows }) => countRows(writes, ids.get(feed) as bigint, rows))
+  const counted = requests.map(({ feed, rows }) => {
+    const feedId = ids.get(feed) as bigint
+    const own = new Set<PutWrite>()
+    // For each row: the write of its key, and which of the requests for that key this one is.
+    return rows.map(({ key, text }) => {
+      const id = `${feedId}/${key}`
+      const write = writes.get(id) ?? { feedId, key, text, count: 0, version: 0 }
+      writes.set(id, write)
+      write.text = text
+      if (!own.has(write)) write.count++
+      own.add(write)
+      return { write, nth: write.count }
+    })
+  })
   const doneAt = (nowMs: number): PutDone[] =>
     counted.map((rows) => ({ versions: rows.map(({ write, nth }) => write.version - write.count + nth), nowMs }))
   return { writes, doneAt }
-}
-
-/** For each row of a request: the write of its key, and which of the requests for that key this one is. */
-function countRows(
-  writes: Map<string, PutWrite>,
-  feedId: bigint,
-  rows: readonly EntryText[],
-): { write: PutWrite; nth: number }[] {
-  const counted = new Set<PutWrite>()
-  return rows.map(({ key, text }) => {
-    const id = `${feedId}/${key}`
-    const write = writes.get(id) ?? { feedId, key, text, count: 0, version: 0 }
-    writes.set(id, write)
-    write.text = text
-    if (!counted.has(write)) write.count++
-    counted.add(write)
-    return { write, nth: write.count }
-  })
 }
 
 function versionColumns({ engine }: Pick<Tx, 'engine'>): string {

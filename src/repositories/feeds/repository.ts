@@ -11,7 +11,7 @@ import { invalidInput } from '../../shared/errors'
 import type * as Feed from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
 import type { ListOptions } from '../../shared/types'
-import { alone, noWaits, type Runner, type Waits } from '../runners'
+import { alone, noWaits, type Runner, runBy, type Waits } from '../runners'
 import { readChanges } from './changes'
 import * as check from './check'
 import { cursorOf, dropCursor, moveCursor, readCursor, storedCursor } from './cursors'
@@ -21,7 +21,7 @@ import { FeedMemory } from './memory'
 import { PUTS, type PutDone, type PutRequest } from './put'
 import { republish } from './republish'
 import { readEntry } from './rows'
-import { countEntries, statusOf } from './status'
+import { countFollowed, countOwnEntries, statusOf } from './status'
 import { deleteEntry, leaveTombstones } from './write'
 
 /** Consumers of all feeds of one page: a feed may have a thousand, and a page a thousand feeds. */
@@ -88,7 +88,7 @@ export class FeedRepository implements Feed.Feeds {
     // A refusal must not have the puts of others fail with it.
     const isAlone = request.rows.length >= LARGE || request.rows.some(check.hasCondition)
     const runner = isAlone ? this.#alone : this.#runner
-    return new Promise((resolve, reject) => runner.hand(PUTS, request, { resolve, reject }))
+    return runBy(runner, PUTS, request)
   }
 
   async get<Value = unknown>(
@@ -97,7 +97,7 @@ export class FeedRepository implements Feed.Feeds {
     options: Feed.ValueOptions = {},
   ): Promise<Feed.Entry<Value> | null> {
     check.checkKey(feed, key, options)
-    const followed = this.#memory.tableOf(feed)
+    const followed = this.#memory.followed.get(feed) ?? null
     const entry: Feed.Entry | null = await this.#session.read((reader) =>
       followed ? followedEntry(reader, followed, key, options) : readEntry(reader, feed, key, options),
     )
@@ -137,7 +137,7 @@ export class FeedRepository implements Feed.Feeds {
           : await this.#session.read((snapshot) => readCursor(snapshot, feed, consumer))
       for (let known = -1n; ; ) {
         reader.look()
-        const followed = this.#memory.tableOf(feed)
+        const followed = this.#memory.followed.get(feed) ?? null
         const read = (snapshot: Reader) => readChanges(snapshot, request, cursor, followed)
         const { value, ...changes } = await this.#session.read(read)
         const isAnswer = waitSeconds === 0 || changes.changes.length > 0 || changes.hasMore
@@ -205,7 +205,8 @@ export class FeedRepository implements Feed.Feeds {
   #statusOf(head: FeedHead): Promise<Feed.FeedStatus> {
     const session = this.#session
     return session.read(async (reader) => {
-      const count = () => countEntries(reader, head, this.#memory.tableOf(head.feed))
+      const followed = this.#memory.followed.get(head.feed)
+      const count = () => (followed ? countFollowed(reader, head.id, followed) : countOwnEntries(reader, head.id))
       // A transaction must see what it did itself, and no other may.
       const counts = await (session.inTransaction ? count() : this.#memory.entryCounts.get(head.id, count))
       return statusOf(reader, head, counts)

@@ -24,9 +24,9 @@ export function republish(
   session: Session,
   feed: string,
   selection: RepublishedKeys,
-  memory: Pick<FeedMemory, 'wrote' | 'tableOf'>,
+  memory: Pick<FeedMemory, 'wrote' | 'followed'>,
 ): Promise<number> {
-  const followed = memory.tableOf(feed)
+  const followed = memory.followed.get(feed) ?? null
   if ('keys' in selection) {
     const keys = [...new Set(selection.keys)].sort(compareNames)
     return session.write(async (tx) => {

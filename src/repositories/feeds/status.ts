@@ -14,11 +14,7 @@ const MAX_CONSUMERS = 1000
 
 export type EntryCounts = Pick<FeedStatus, 'entries' | 'unpublished' | 'oldestUnpublishedSeconds'>
 
-export function countEntries(reader: Reader, { id }: FeedHead, followed: FollowedTable | null): Promise<EntryCounts> {
-  return followed ? countRows(reader, id, followed) : countOwnEntries(reader, id)
-}
-
-async function countOwnEntries(reader: Reader, feedId: bigint): Promise<EntryCounts> {
+export async function countOwnEntries(reader: Reader, feedId: bigint): Promise<EntryCounts> {
   // The oldest by the same statement, so that it is of the same moment as the counts.
   const rows = await reader.rows(
     'SELECT CASE WHEN sync_id = 0 THEN 1 ELSE 0 END AS waits, deleted, COUNT(*) AS entries, ' +
@@ -38,7 +34,7 @@ async function countOwnEntries(reader: Reader, feedId: bigint): Promise<EntryCou
 }
 
 /** The rows of a followed table do not tell since when they wait. */
-async function countRows(reader: Reader, feedId: bigint, followed: FollowedTable): Promise<EntryCounts> {
+export async function countFollowed(reader: Reader, feedId: bigint, followed: FollowedTable): Promise<EntryCounts> {
   const { table, index } = followed.source
   const [all] = await reader.rows(`SELECT COUNT(*) AS entries FROM ${table}${reader.engine.useIndex(index)}`)
   const waiting = await countUnnumbered(reader, followed)

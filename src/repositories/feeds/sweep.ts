@@ -6,8 +6,8 @@
  * consumer that has not read so far gets an error. It locks the sequence's row first, as publishers do, so no tombstone is being
  * numbered since.
  */
-import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
-import { groupedBy } from '../chunks'
+import { compareNames, type Session, type Tx } from '../../database/engine'
+import { groupedBy, rowsAmong, writeAmong } from '../chunks'
 import { whether } from '../reminders'
 import { column, shaped } from '../row-shape'
 import { readSequence, setSequence } from '../sequences'
@@ -68,12 +68,9 @@ async function clearBatch(tx: Tx, after: string | null): Promise<string | null> 
   return DONE
 }
 
-async function removeEntries(tx: Tx, feedId: bigint, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return
-  await tx.later(
-    `DELETE FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)})`,
-    [feedId, ...keys],
-  )
+function removeEntries(tx: Tx, feedId: bigint, keys: readonly string[]): Promise<void> {
+  const remove = `DELETE FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN`
+  return writeAmong(tx, keys, BATCH, (some) => `${remove} ${some}`, [feedId])
 }
 
 /** A row of recentn_feed_tombstones: when a tombstone was written. */
@@ -154,10 +151,8 @@ const NOTED = shaped({
 })
 
 async function entriesOf(tx: Tx, feedId: bigint, keys: readonly string[], lock: string) {
-  const rows = await tx.rows(
-    `SELECT ${NOTED.columns(tx)} FROM ${tx.tables.feedEntries} ` +
-      `WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)}) ORDER BY entry_key${lock}`,
-    [feedId, ...keys],
-  )
+  const select = `SELECT ${NOTED.columns(tx)} FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN`
+  const sql = (some: string) => `${select} ${some} ORDER BY entry_key${lock}`
+  const rows = await rowsAmong(tx, keys, BATCH, sql, { before: [feedId] })
   return new Map(rows.map(NOTED.of).map((entry) => [entry.key, entry]))
 }

@@ -5,7 +5,7 @@
  * Lock order: the feed's row (shared), then the entries by feed and key. A writer waits for a publisher only while that one
  * numbers the same entry.
  */
-import { compareNames, type Insert, type Parameter, type Tx } from '../../database/engine'
+import { compareNames, type Insert, type Parameter, type Row, type Tx } from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
 import type { IfVersion, WrittenEntry } from '../../shared/feed-types'
 import { chunksBySize, chunksOf, MAX_KEYS, rowsAmong } from '../chunks'
@@ -55,10 +55,7 @@ export async function leaveTombstones(tx: Tx, feed: string, keys: readonly strin
   if (held === null) return null
   const { id, nowMs } = held
   const writes = keys.map((key) => ({ feedId: id, key, text: null, count: 1 }))
-  for (const chunk of inOrder(writes)) {
-    const { sql, parameters } = writeRowsSql(tx, chunk, nowMs)
-    await tx.later(sql, parameters)
-  }
+  for (const chunk of inOrder(writes)) await tx.later(writeRowsSql(tx, chunk, nowMs))
   await noteTombstones(tx, id, keys, nowMs)
   return id
 }
@@ -67,14 +64,7 @@ export async function noteTombstones(tx: Tx, feedId: bigint, keys: readonly stri
   const columns = ['deleted_at_ms', 'feed_id', 'entry_key']
   for (const chunk of chunksOf(keys, MAX_KEYS)) {
     const rows = chunk.map((key) => [nowMs, feedId, key])
-    const { sql, parameters } = tx.engine.upsert(
-      tx.tables.feedTombstones,
-      columns.join(', '),
-      columns,
-      ['feed_id'],
-      rows,
-    )
-    await tx.later(sql, parameters)
+    await tx.later(tx.engine.upsert(tx.tables.feedTombstones, columns.join(', '), columns, ['feed_id'], rows))
   }
 }
 
@@ -100,11 +90,13 @@ export function writeRowsSql(tx: Tx, chunk: readonly EntryWrite[], nowMs: number
   return tx.engine.insert((values) => writeSql(tx, values) + returned, rows)
 }
 
+const ENTRY_COLUMNS = 'feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value'
+
 export const writeSql = ({ engine, tables }: Pick<Tx, 'engine' | 'tables'>, values: string) => {
   const { proposed } = engine
   const replaced = ['deleted', 'updated_at_ms', 'value'].map((column) => `${column} = ${proposed(column)}`)
   return (
-    `INSERT INTO ${tables.feedEntries} (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) ` +
+    `INSERT INTO ${tables.feedEntries} (${ENTRY_COLUMNS}) ` +
     `VALUES ${values} ${engine.onDuplicate('feed_id, entry_key')} ${waitingSince(proposed('unpublished_since_ms'))}, ` +
     `version = ${tables.feedEntries}.version + ${proposed('version')}, ${replaced.join(', ')}, sync_id = 0`
   )
@@ -171,15 +163,10 @@ const changed = (key: string, detail: string, faults: readonly { pointer: string
   new RecentnError('version_changed', `The entry ${JSON.stringify(key)} ${detail}`, { faults })
 
 async function claimKeys(tx: Tx, feedId: bigint, keys: readonly string[], nowMs: number): Promise<void> {
-  const columns = 'feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value'
+  const columns = ENTRY_COLUMNS.split(', ')
   for (const chunk of chunksOf(keys, MAX_KEYS)) {
     const rows = chunk.map((key): Parameter[] => [feedId, key, 0, 0, 1, nowMs, nowMs, 'null'])
-    const { sql, parameters } = tx.engine.insert(
-      (values) =>
-        `INSERT INTO ${tx.tables.feedEntries} (${columns}) VALUES ${values} ${tx.engine.onDuplicate('feed_id, entry_key')} deleted = ${tx.tables.feedEntries}.deleted`,
-      rows,
-    )
-    await tx.later(sql, parameters)
+    await tx.later(tx.engine.upsert(tx.tables.feedEntries, 'feed_id, entry_key', columns, ['feed_id'], rows))
   }
 }
 
@@ -187,10 +174,6 @@ async function lockedVersions(tx: Tx, feedId: bigint, keys: readonly string[]): 
   const select = `SELECT entry_key, version, deleted FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN`
   const sql = (some: string) => `${select} ${some} ORDER BY entry_key${tx.engine.forUpdate}`
   const rows = await rowsAmong(tx, [...keys].sort(compareNames), MAX_KEYS, sql, { before: [feedId] })
-  return new Map(
-    rows.map(({ entry_key, version, deleted }) => [
-      entry_key as string,
-      { version: Number(version), isDeleted: Number(deleted) === 1 },
-    ]),
-  )
+  const found = (row: Row): FoundEntry => ({ version: Number(row.version), isDeleted: Number(row.deleted) === 1 })
+  return new Map(rows.map((row) => [row.entry_key as string, found(row)]))
 }

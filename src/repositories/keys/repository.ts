@@ -15,7 +15,6 @@ import { column, shaped } from '../row-shape'
 
 export const USE_MS = 60_000
 
-/** A key with what its secret is compared with. */
 export interface KnownKey extends ApiKey {
   secretHash: Buffer
 }
@@ -69,18 +68,19 @@ export class KeyRepository implements Keys {
         limit + 1,
       ]),
     )
-    const keys = rows.slice(0, limit).map(shownOf)
+    const keys = rows.slice(0, limit).map((row): ApiKey => {
+      const { secretHash: _, ...shown } = knownOf(row)
+      return shown
+    })
     return { keys, nextAfter: rows.length > limit ? (keys.at(-1)?.id ?? null) : null }
   }
 
   async revoke(id: string): Promise<boolean> {
     if (!isKeyId(id)) return false
     return this.#session.write(async (tx) => {
-      await tx.later(`UPDATE ${tx.tables.keys} SET revoked_at_ms = ${tx.now} WHERE id = ? AND revoked_at_ms IS NULL`, [
-        id,
-      ])
-      const rows = await tx.rows(`SELECT id FROM ${tx.tables.keys} WHERE id = ?`, [id])
-      return rows.length > 0
+      const revoke = `UPDATE ${tx.tables.keys} SET revoked_at_ms = ${tx.now} WHERE id = ? AND revoked_at_ms IS NULL`
+      await tx.later(revoke, [id])
+      return (await tx.rows(`SELECT id FROM ${tx.tables.keys} WHERE id = ?`, [id])).length > 0
     })
   }
 
@@ -112,9 +112,4 @@ export class KeyRepository implements Keys {
 function knownOf(row: Row): KnownKey {
   const { secretHash, scopes, ...key } = KEY.of(row)
   return { ...key, scopes: scopes.split(',') as Scope[], secretHash: Buffer.from(secretHash, 'hex') }
-}
-
-function shownOf(row: Row): ApiKey {
-  const { secretHash: _, ...shown } = knownOf(row)
-  return shown
 }

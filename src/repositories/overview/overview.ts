@@ -57,9 +57,8 @@ async function consumersBehind({ engine, tables, rows }: Reader, nowMs: number):
     const sinceMs = Number(row.unread_ms ?? row.moved_ms)
     const count = Number(row.behind)
     if (nowMs - sinceMs < BEHIND_MS && count < FAR_BEHIND) return []
-    return [
-      { kind: 'behind', name: row.feed as string, count, sinceMs, consumer: row.consumer as string },
-    ] as FoundTrouble[]
+    const [name, consumer] = [row.feed as string, row.consumer as string]
+    return [{ kind: 'behind', name, count, sinceMs, consumer } as FoundTrouble]
   })
 }
 

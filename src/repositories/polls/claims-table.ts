@@ -55,8 +55,7 @@ async function note(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: s
   const attempts = new Map<string, number>()
   const sorted = [...refs].sort((a, b) => (a.rowKey < b.rowKey ? -1 : 1))
   for (const chunk of chunksOf(sorted, MAX_ROWS)) {
-    const { sql, parameters } = noteSql(tx, plan, chunk, claimKey)
-    await tx.later(sql, parameters)
+    await tx.later(noteSql(tx, plan, chunk, claimKey))
     const keys = chunk.map(({ rowKey }) => rowKey)
     const mine = await tx.rows(
       `SELECT row_key, attempts FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(keys.length)}) AND claim_key = ?`,

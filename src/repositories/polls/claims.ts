@@ -212,7 +212,6 @@ export function deleteNote(tx: Tx, { pollId }: PollPlan, { rowKey }: RowRef): Pr
   return tx.later(`DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${pollId} AND row_key = ?`, [rowKey])
 }
 
-/** The claim with its row, as it is before it is given up. */
 export async function asGivenUp(reader: Reader, plan: PollPlan, held: RowClaim): Promise<GivenUp> {
   const row = (await readRows(reader, plan, [held.ref])).get(held.ref.rowKey)
   return { ...held, row: row ? readable(row) : null, error: unfinished(held.attempts) }

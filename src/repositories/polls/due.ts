@@ -26,7 +26,7 @@ import {
 } from './claims'
 import { dueStates } from './place'
 import type { PollPlan } from './plan'
-import { allOf, deleteRow, MAX_ROWS, part, updateRows } from './rows'
+import { allOf, deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
 
 interface DueClaim extends RowClaim {
   /** Of the claim that ran out. */
@@ -98,17 +98,17 @@ async function chooseDue(
     behind ? [behind.ref.rowKey] : [],
   )
   return rows.map((row) => ({
-    ref: {
-      rowKey: row.row_key as string,
-      values: JSON.parse(row.row_values as string) as string[],
-      claimedBy: row.claim_key as string,
-    },
+    ref: { ...refIn(row), claimedBy: row.claim_key as string },
     before: row.claim_key as string,
     claimKey,
     attempts: Number(row.attempts) + 1,
     ranOut: state === STATE.claimed,
     dueAt: BigInt(row.due_at as string),
   }))
+}
+
+function refIn({ row_key: rowKey, row_values: values }: Row): RowRef {
+  return { rowKey: rowKey as string, values: JSON.parse(values as string) }
 }
 
 /**
@@ -210,10 +210,7 @@ function nextNotes(reader: Reader, plan: PollPlan, after: NotePlace | null): Pro
 async function notReady(reader: Reader, plan: PollPlan, notes: readonly Row[]): Promise<string[]> {
   const { table, identity, status } = plan
   if (notes.length === 0) return []
-  const refs = notes.map((note) => ({
-    rowKey: note.row_key as string,
-    values: JSON.parse(note.row_values as string) as string[],
-  }))
+  const refs = notes.map(refIn)
   const { sql, parameters } = allOf(identity.any(refs), status?.isReady)
   const found = await reader.rows(
     `SELECT ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql}`,

@@ -72,13 +72,17 @@ async function take(tx: Tx, plan: PollPlan, limits: ClaimLimits, claimKey: strin
   const kept = over.length === 0 ? new Set<string>() : await keepNoted(tx, plan, over)
   const chosen = all.filter(({ ref }) => !kept.has(ref.rowKey))
   const isOut = (row: Chosen) => row.before !== null && row.attempts >= plan.maxAttempts
+  const { claim, nextTime, timeType } = own(plan)
   const givenUp: GivenUp[] = []
   for (const { ref, before, attempts } of chosen.filter(isOut)) {
     const ownKey = before as string
     const held = { ref: { ...ref, claimedBy: ownKey }, claimKey: ownKey, attempts, ranOut: true }
     givenUp.push(await asGivenUp(tx, plan, held))
     const fails = () => end(tx, plan, held, { is: 'failed', error: unfinished(attempts) })
-    if (!(await accepted(tx, fails))) await leave(tx, plan, held)
+    if (await accepted(tx, fails)) continue
+    // A row that can't be marked as failed is never claimed again, so that it does not hold up others.
+    const never = part(`${nextTime} = ${tx.engine.rowFacts.never(timeType)}`)
+    await updateRows(tx, plan, [held.ref], never, part(`${claim} = ?`, ownKey))
   }
   const careful = new Careful(limits, plan.maxAttempts)
   const fresh = chosen.filter((row) => !isOut(row) && (row.before === null || careful.takes(row.attempts + 1)))
@@ -116,13 +120,6 @@ async function end(tx: Tx, plan: PollPlan, held: RowClaim, outcome: RowOutcome):
   const fence = markOf(plan, held.claimKey)
   if (deletesRow(plan, outcome)) return deleteRow(tx, plan, held.ref, fence)
   return (await updateRows(tx, plan, [held.ref], setsOf(tx, plan, held, outcome), fence)) > 0
-}
-
-/** A row that can't be marked as failed is never claimed again, so that it does not hold up others. */
-async function leave(tx: Tx, plan: PollPlan, { ref, claimKey }: RowClaim): Promise<void> {
-  const { claim, nextTime, timeType } = own(plan)
-  const never = part(`${nextTime} = ${tx.engine.rowFacts.never(timeType)}`)
-  await updateRows(tx, plan, [ref], never, part(`${claim} = ?`, claimKey))
 }
 
 function setsOf({ engine, now }: Reader, plan: PollPlan, held: RowClaim, outcome: RowOutcome): Statement {
@@ -192,8 +189,7 @@ async function stillHeld(reader: Reader, plan: PollPlan, held: readonly RowClaim
   return kept
 }
 
-async function lockNow(tx: Tx, plan: PollPlan, held: RowClaim): Promise<boolean> {
-  return (await stillHeld(tx, plan, [held], tx.engine.forUpdateSkipLocked)).has(held)
+export const ownColumns: ClaimStorage = {
+  ...{ take, mark: markOf, end, extend, stillHeld },
+  lockNow: async (tx, plan, held) => (await stillHeld(tx, plan, [held], tx.engine.forUpdateSkipLocked)).has(held),
 }
-
-export const ownColumns: ClaimStorage = { take, mark: markOf, lockNow, end, extend, stillHeld }

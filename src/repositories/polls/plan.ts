@@ -151,6 +151,4 @@ function sameStart(columns: readonly string[], wanted: readonly string[]): boole
 }
 
 /** An index that SQLite made for a constraint can't be named in a statement, and a claim must work without PRIMARY. */
-function isNamed({ name }: TableIndex): boolean {
-  return name !== 'PRIMARY' && !name.startsWith('sqlite_autoindex')
-}
+const isNamed = ({ name }: TableIndex) => name !== 'PRIMARY' && !name.startsWith('sqlite_autoindex')

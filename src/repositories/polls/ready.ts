@@ -52,12 +52,8 @@ export async function moveCursor(tx: Tx, plan: PollPlan): Promise<boolean> {
   const open = rows.findIndex((row) => Number(row.recentn_is_over) !== 1)
   // Nothing is known of the rows after the page: they may have the value of its last row.
   const first = open >= 0 ? rows[open] : rows.length < PAGE ? undefined : rows.at(-1)
-  const passed = first
-    ? rows.slice(
-        0,
-        rows.findIndex((row) => placeOf(row) === placeOf(first)),
-      )
-    : rows
+  const end = first ? rows.findIndex((row) => placeOf(row) === placeOf(first)) : rows.length
+  const passed = rows.slice(0, end)
   const last = passed.at(-1)
   if (!last) return false
   await storePlace(tx, plan, last.recentn_place as string)

@@ -85,7 +85,7 @@ export class Identity {
     if (!this.isKey) return this.#alike(refs[0] as RowRef)
     const [first] = this.found
     if (this.found.length === 1 && first) {
-      const list = refs.map(({ values }) => this.#literal(values[0]))
+      const list = refs.map(({ values }) => checkedLiteral(this.facts, values[0]))
       return part(`${this.table.escape(first.name)} IN (${list.join(', ')})`)
     }
     return part(`(${refs.map(({ values }) => `(${this.#equal(values)})`).join(' OR ')})`)
@@ -98,21 +98,15 @@ export class Identity {
   }
 
   #equal(values: readonly string[]): string {
-    return this.found.map(({ name }, at) => this.#isValue(name, values[at])).join(' AND ')
-  }
-
-  #isValue(name: string, value: string | undefined): string {
-    const literal = this.#literal(value)
-    return literal === 'NULL' ? `${this.table.escape(name)} IS NULL` : `${this.table.escape(name)} = ${literal}`
-  }
-
-  /** The content of the table of claims is not trusted to be what was written there. */
-  #literal(value: string | undefined): string {
-    return checkedLiteral(this.facts, value)
+    const equal = this.found.map(({ name }, at) => {
+      const literal = checkedLiteral(this.facts, values[at])
+      return literal === 'NULL' ? `${this.table.escape(name)} IS NULL` : `${this.table.escape(name)} = ${literal}`
+    })
+    return equal.join(' AND ')
   }
 }
 
-/** Throws for a text that the database would not have written as a literal. */
+/** Throws for a text that the database would not have written as a literal: the table of claims is not trusted. */
 export function checkedLiteral(facts: RowFacts, value: string | undefined): string {
   if (value !== undefined && facts.literal.test(value)) return value
   throw new RecentnError('internal', `The name of a row is no literal: ${String(value).slice(0, 100)}`)

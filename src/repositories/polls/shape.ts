@@ -67,16 +67,14 @@ export function shapeOf(known: KnownTable, options: PollShape): Shape {
   const status = given ? statusOf(given, options, reading) : null
   const own = ownOf(options.claim, status !== null, reading)
   const sequence = options.sequence === undefined ? null : reading.find('/sequence', options.sequence)
-  const identity = identityOf(
-    options,
-    sequence,
-    own?.claim ?? (status?.claimed === null ? status.column : null),
-    reading,
-  )
+  const claims = own?.claim ?? (status?.claimed === null ? status.column : null)
+  const identity = identityOf(options, sequence, claims, reading)
   const onDone = onDoneOf(options, status !== null || own !== null, identity.isKey || sequence !== null, reading)
   const cursor = status || own || onDone !== 'remember' ? null : sequence
   if (cursor) checkCursor('/sequence', cursor, reading)
   const cycle = options.order === 'cycle' ? cycleOf(options, identity, reading) : null
+  const { where } = options
+  const conditions = [...(where === undefined ? [] : [conditionOf(where, reading)]), ...known.always]
   const changes = status ? '/status' : own ? '/claim' : onDone === 'delete' ? '/onDone' : '/onFailed'
   if (changes !== '/onFailed' || onFailed === 'delete') checkChanges(changes, identity.isKey, reading)
   const shape = {
@@ -89,7 +87,7 @@ export function shapeOf(known: KnownTable, options: PollShape): Shape {
     cycle,
     onDone,
     deletesFailed: onFailed === 'delete',
-    where: whereOf(options.where, reading),
+    where: conditions.length === 0 ? null : allOf(...conditions),
     lateMs: lateSeconds * 1000,
     maxAttempts,
     timeoutMs: claimTimeoutSeconds * 1000,
@@ -169,11 +167,6 @@ function cycleOf({ sequence }: PollShape, { key }: Identity, reading: TableReadi
   if (column) checkCursor('/order', column, reading)
   else reading.fault('/order', 'a cycle needs a key of one column: name it in `key`')
   return column
-}
-
-function whereOf(where: PollShape['where'], reading: TableReading): Statement | null {
-  const all = [...(where === undefined ? [] : [conditionOf(where, reading)]), ...reading.known.always]
-  return all.length === 0 ? null : allOf(...all)
 }
 
 function onDoneOf(options: PollShape, canMark: boolean, canRemember: boolean, reading: TableReading): Shape['onDone'] {

@@ -37,7 +37,6 @@ import type { Nack } from './settle/settle'
 
 export const checkedList = (options: QueueListOptions) => checkedPage(options, queues.QUEUE_LIST_RULES)
 
-/** The name of the queue, and options by their rules. */
 export function checkQueue(queue: unknown, options: unknown = {}, rules: Rules = NO_RULES): void {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, rules)])
 }
@@ -107,12 +106,8 @@ function rowWith(body: string, options: SendOptions): MessageToSend {
     key: options.key ?? null,
     onKey: options.onKey ?? 'keep',
     maxDelayMs: options.maxDelaySeconds === undefined ? null : options.maxDelaySeconds * 1000,
-    attributes: attributesText(options.attributes),
+    attributes: Object.keys(options.attributes ?? {}).length > 0 ? JSON.stringify({ ...options.attributes }) : null,
   }
-}
-
-function attributesText(attributes: NewMessage['attributes']): string | null {
-  return attributes && Object.keys(attributes).length > 0 ? JSON.stringify({ ...attributes }) : null
 }
 
 /** The handles of 1 to 1,000 messages; a text that is not a handle is an outcome, not a fault. */

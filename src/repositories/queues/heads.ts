@@ -139,11 +139,6 @@ export async function requireHead(reader: Reader, queue: string): Promise<QueueH
   return head
 }
 
-/** Before messages are sent with keys: in a transaction that holds no head yet. */
-export async function markKeyed(tx: Tx, head: QueueHead): Promise<void> {
-  await tx.run(`UPDATE ${tx.tables.queues} SET keyed = 1, version = version + 1 WHERE id = ? AND keyed = 0`, [head.id])
-}
-
 /** The head of the queue's dead-letter queue; null where dead messages stay in their queue. */
 export async function deadLetterQueueOf(
   reader: Reader,
@@ -162,13 +157,7 @@ export interface HeldHeads {
   start: number | null
 }
 
-/** The queues of these names that exist. No transaction changes or drops them until the transaction ends. */
-export async function holdHeads(tx: Tx, queues: readonly string[], more?: Statement): Promise<HeldHeads> {
-  const { sql, parameters } = holdHeadsSql(tx, queues, more)
-  return heldHeads(await tx.rows(sql, parameters))
-}
-
-/** `more`: a further column. */
+/** Holds the queues of these names: no transaction changes or drops them until this one ends. `more`: a further column. */
 export function holdHeadsSql(tx: Tx, queues: readonly string[], more?: Statement): Statement {
   const columns = `${headColumns(tx)}, ${tx.engine.idStride} AS stride${more ? `, ${more.sql}` : ''}`
   return {
@@ -227,7 +216,6 @@ export function notFound(queue: string): RecentnError {
   return new RecentnError('queue_not_found', `There is no queue ${JSON.stringify(queue)}: create it with "ensure"`)
 }
 
-/** A `rateLimit`, or a `groupRateLimit`. */
 export type Rate = NonNullable<QueueSettings['rateLimit']>
 
 /** A rate as the table has it; an empty text is none. */

@@ -39,8 +39,10 @@ export class QueueMemory {
   readonly #looks = new Map<bigint, { at: number; now: string; isReady: boolean }>()
   readonly #notQuick = new Map<bigint, number>()
   readonly #nextStarts = new Map<bigint, Map<number, number>>()
-  readonly #listeners: ((queue: string) => void)[] = []
-  readonly #scheduleListeners: (() => void)[] = []
+  /** Called with the name of each queue in which this process has made messages ready. */
+  onReady = (_queue: string): void => {}
+  /** Called when this process has changed a schedule. */
+  onSchedule = (): void => {}
   /** When a sweep last left nothing to remove, by `performance.now`. */
   removedAt = Number.NEGATIVE_INFINITY
   /** Removals go round through the queues, some at a time, by their ids: which are next, and whether this round corrects places. */
@@ -175,26 +177,14 @@ export class QueueMemory {
     this.#looks.set(queueId, { at: performance.now(), now, isReady })
   }
 
-  /** Calls the listener with the name of each queue in which this process has made messages ready. */
-  listen(listener: (queue: string) => void): void {
-    this.#listeners.push(listener)
-  }
-
-  /** Calls the listener when this process has changed a schedule. */
-  listenToSchedules(listener: () => void): void {
-    this.#scheduleListeners.push(listener)
-  }
-
   scheduleChanged(tx: Tx): void {
-    this.#afterCommit(tx, (memory) => {
-      for (const listener of memory.#scheduleListeners) listener()
-    })
+    this.#afterCommit(tx, (memory) => memory.onSchedule())
   }
 
   /** The messages are ready once the transaction commits: then no claim of this process begins after them, and receivers wake. */
-  becameReady(tx: Tx, messages: readonly { head: QueueHead; priority: number; start: number }[]): void {
+  becameReady(tx: Tx, messages: readonly { head: QueueHead; priority: number; start?: number }[]): void {
     const firsts = new Map<QueueHead, ClaimPlace>()
-    for (const { head, priority, start } of messages) {
+    for (const { head, priority, start = Number.NEGATIVE_INFINITY } of messages) {
       const place = { major: urgencyOf(priority), minor: start }
       const first = firsts.get(head)
       if (first === undefined || isBefore(place, first)) firsts.set(head, place)
@@ -203,7 +193,7 @@ export class QueueMemory {
     this.#leavePlaces(firsts)
     this.#afterCommit(tx, (memory) => {
       memory.#leavePlaces(firsts)
-      for (const { queue } of firsts.keys()) memory.#tell(queue)
+      for (const { queue } of firsts.keys()) memory.onReady(queue)
     })
   }
 
@@ -225,7 +215,7 @@ export class QueueMemory {
     this.#heads.delete(queue)
     this.#afterCommit(tx, (memory) => {
       memory.#heads.delete(queue)
-      if (resumed) memory.#tell(queue)
+      if (resumed) memory.onReady(queue)
     })
   }
 
@@ -236,7 +226,7 @@ export class QueueMemory {
       memory.#heads.delete(queue)
       const byQueue = [memory.#places, memory.#looks, memory.#fitting, memory.totals, memory.#notQuick]
       for (const known of [...byQueue, memory.#nextStarts]) known.delete(id)
-      memory.#tell(queue)
+      memory.onReady(queue)
     })
   }
 
@@ -249,9 +239,5 @@ export class QueueMemory {
       const known = this.#places.get(id)
       if (known && isBefore(first, known.place)) this.#places.delete(id)
     }
-  }
-
-  #tell(queue: string): void {
-    for (const listener of this.#listeners) listener(queue)
   }
 }

@@ -11,7 +11,7 @@ import {
   type Statement,
   type Tx,
 } from '../../database/engine'
-import { chunksOf } from '../chunks'
+import { anyOf, chunksOf } from '../chunks'
 
 export class NamedRows<One> {
   constructor(
@@ -39,8 +39,7 @@ export class NamedRows<One> {
   }
 
   #where(some: readonly One[]): Statement {
-    const sql = some.map(() => `(queue_id = ? AND ${this.column} = ?)`).join(' OR ')
-    return { sql, parameters: some.flatMap((one) => [...this.nameOf(one)]) }
+    return anyOf(some, `(queue_id = ? AND ${this.column} = ?)`, this.nameOf)
   }
 
   /** SELECT of their queues, names and these columns, along the primary key. */
@@ -58,12 +57,8 @@ export class NamedRows<One> {
 
   /** Makes the rows that are not there. */
   make(tx: Tx, some: readonly One[]): Insert {
-    const values = Object.values(this.none)
-    return this.#upsert(
-      tx,
-      ['queue_id'],
-      some.map((one) => [...this.nameOf(one), ...values]),
-    )
+    const rows = some.map((one) => [...this.nameOf(one), ...Object.values(this.none)])
+    return this.#upsert(tx, ['queue_id'], rows)
   }
 
   /** Writes the further columns; a row for which there are none is removed. */
@@ -81,11 +76,9 @@ export class NamedRows<One> {
         if (values === null) over.push(one)
         else rows.push(row)
       }
-      const { sql, parameters } = this.#upsert(tx, Object.keys(this.none), rows)
-      if (rows.length > 0) await tx.later(sql, parameters)
-      const removed = this.#where(over)
-      const remove = `DELETE FROM ${tx.tables[this.table]} WHERE ${removed.sql}`
-      if (over.length > 0) await tx.later(remove, removed.parameters)
+      if (rows.length > 0) await tx.later(this.#upsert(tx, Object.keys(this.none), rows))
+      const { sql, parameters } = this.#where(over)
+      if (over.length > 0) await tx.later(`DELETE FROM ${tx.tables[this.table]} WHERE ${sql}`, parameters)
     }
   }
 }

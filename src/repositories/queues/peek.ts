@@ -126,7 +126,7 @@ function rowsAfter(
     const archived = `${engine.bigint('id')} AS id, archived_at_ms, max_receives, ${columns}`
     return archivePage(reader, { columns: archived, queueId: id, lock: '', limit }, after)
   }
-  const all = `${engine.bigint('id')} AS id, ${OWN_COLUMN}, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns}`
+  const all = `${engine.bigint('id')} AS id, ${OWN_COLUMN}, ${OWN_LIMIT} AS max_receives, ${deathColumns(reader.tables)}, ${columns}`
   return pageAfter(reader, { columns: all, queueId: id, state: stored, where: '', lock: '', limit }, after)
 }
 
@@ -140,7 +140,7 @@ export async function getMessage(
   const text = `${reader.engine.bigint('id')} AS id`
   const columns = `${WHOLE}, failures`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${reader.engine.bigint('sort_minor')} AS minor, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${reader.engine.bigint('sort_minor')} AS minor, ${OWN_LIMIT} AS max_receives, ${deathColumns(reader.tables)}, ${columns} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
   if (row) {

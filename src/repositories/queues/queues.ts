@@ -27,6 +27,8 @@ import {
 import type { QueueMemory } from './memory'
 import { clearDropped } from './removal'
 
+export type MadeQueue = Queue & { created: boolean }
+
 export interface NamedHead {
   head: QueueHead
   deadLetterQueue: string | null
@@ -48,12 +50,7 @@ export async function namedHead(reader: Reader, queue: string): Promise<NamedHea
 }
 
 /** Creates the queue, or replaces all of its settings; a paused queue stays paused. */
-export async function putQueue(
-  tx: Tx,
-  queue: string,
-  settings: QueueSettings,
-  options: IfTag,
-): Promise<Queue & { created: boolean }> {
+export async function putQueue(tx: Tx, queue: string, settings: QueueSettings, options: IfTag): Promise<MadeQueue> {
   const before = await lockQueue(tx, queue)
   checkTag(options, before && tagOf(before))
   const all = { ...QUEUE_DEFAULTS, ...givenOf(settings) }
@@ -62,11 +59,7 @@ export async function putQueue(
 }
 
 /** The queue as it is, or else a new one. */
-export async function ensureQueue(
-  tx: Tx,
-  queue: string,
-  settings: QueueSettings,
-): Promise<Queue & { created: boolean }> {
+export async function ensureQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<MadeQueue> {
   const before = await lockQueue(tx, queue)
   if (before === null) return putQueue(tx, queue, settings, {})
   return QUEUE.of({ ...(await lockedQueue(tx, before)), created: false })
@@ -102,7 +95,6 @@ export async function lockKnown(tx: Tx, queue: string): Promise<QueueHead> {
   return head
 }
 
-/** A locked queue as its callers see it. */
 async function lockedQueue(tx: Tx, head: QueueHead): Promise<Queue> {
   const deadLetterHead = await deadLetterQueueOf(tx, head, tx.engine.forShare)
   return QUEUE.of(queueOf(head, deadLetterHead?.queue ?? null))

@@ -52,7 +52,6 @@ function purgeWaiting(session: Session, memory: QueueMemory, queue: string, limi
   })
 }
 
-/** How many messages a purge would drop now. */
 async function countPurgeable(reader: Reader, queue: string, limit: number): Promise<number> {
   const { id } = await requireHead(reader, queue)
   const [row] = await reader.rows(
@@ -63,7 +62,6 @@ async function countPurgeable(reader: Reader, queue: string, limit: number): Pro
   return Math.min(limit, Number(row?.messages))
 }
 
-/** Removes dead messages for good. */
 function purgeDead(session: Session, memory: QueueMemory, queue: string, choice: DeadChoice): Promise<number> {
   return withDead(session, queue, choice, async (tx, { head }, rows) => {
     await leavePlaces(tx, memory, head.id, rows)

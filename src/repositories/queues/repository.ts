@@ -5,7 +5,7 @@
 
 import type { DataSource, EntityManager } from 'typeorm'
 import { sessionOf } from '../../database/attached/attach'
-import type { Session, Tx } from '../../database/engine'
+import type { Reader, Session, Tx } from '../../database/engine'
 import { QUEUE } from '../../fields/answers-queues'
 import * as messages from '../../fields/messages'
 import * as fields from '../../fields/queues'
@@ -13,10 +13,10 @@ import type { JsonText } from '../../shared/json'
 import type * as Queue from '../../shared/queue-types'
 import type { ExtendOptions, MessageRef, NackOptions } from '../../shared/queue-types'
 import type { IfTag } from '../../shared/types'
-import { alone, noWaits, type Runnable, type Runner, type Waits } from '../runners'
+import { alone, noWaits, type Runnable, type Runner, runBy, type Waits } from '../runners'
 import { warnOfOthers } from '../settings'
 import * as check from './check'
-import { RECEIVES, type ReceiveRequest, receiveIn } from './claim/claim'
+import { RECEIVES, receiveIn } from './claim/claim'
 import { readErrors } from './dead/deaths'
 import { applyChangedLimit } from './groups/group-limit'
 import { holdQueue } from './groups/holds'
@@ -30,12 +30,9 @@ import { purgeQueue } from './removal'
 import { SENDS } from './send/send'
 import { ACKS } from './settle/ack'
 import { promoteChosen, promoteDue } from './settle/promote'
-import type { Receipt } from './settle/receipts'
 import { redriveQueue } from './settle/redrive'
 import { release } from './settle/release'
 import * as settle from './settle/settle'
-
-type Made = Queue.Queue & { created: boolean }
 
 export class QueueRepository implements Queue.Queues {
   readonly #session: Session
@@ -56,23 +53,19 @@ export class QueueRepository implements Queue.Queues {
     this.#waits = waits
   }
 
-  #run<Request, Result>(operation: Runnable<QueueMemory, Request, Result>, request: Request): Promise<Result> {
-    return new Promise((resolve, reject) => this.#runner.hand(operation, request, { resolve, reject }))
-  }
-
   async send<Body = unknown>(
     queue: string,
     body: NoInfer<Body> | JsonText,
     options: Queue.SendOptions = {},
   ): Promise<Queue.Sent> {
-    return (await this.#run(SENDS, check.checkedSend(queue, body, options)))[0] as Queue.Sent
+    return (await runBy(this.#runner, SENDS, check.checkedSend(queue, body, options)))[0] as Queue.Sent
   }
 
   async sendMany<Body = unknown>(
     queue: string,
     messages: readonly Queue.NewMessage<NoInfer<Body>>[],
   ): Promise<Queue.Sent[]> {
-    return this.#run(SENDS, check.checkedMessages(queue, messages))
+    return runBy(this.#runner, SENDS, check.checkedMessages(queue, messages))
   }
 
   async receive<Body = unknown>(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message<Body>[]> {
@@ -86,8 +79,8 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async #receive<Body>(queue: string, options: Queue.ReceiveOptions, cursor: string | null) {
-    const run = (request: ReceiveRequest) => this.#run(RECEIVES, request)
-    return (await receiveIn(this.#waits, run, queue, options, cursor)) as Queue.Message<Body>[]
+    const messages = receiveIn(this.#waits, (request) => runBy(this.#runner, RECEIVES, request), queue, options, cursor)
+    return (await messages) as Queue.Message<Body>[]
   }
 
   async ack(queue: string, message: MessageRef): Promise<void> {
@@ -103,34 +96,39 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async ackMany(queue: string, messages: readonly MessageRef[]): Promise<Queue.Acked> {
-    return this.#settle(queue, messages, 'acked', (receipts) => this.#run(ACKS, { queue, receipts }))
+    return this.#settle(messages, 'acked', ACKS, { queue })
   }
 
   async nackMany(queue: string, messages: readonly MessageRef[], options: NackOptions = {}): Promise<Queue.Nacked> {
-    const nack = check.checkedNack(options)
-    return this.#settle(queue, messages, 'nacked', (receipts) => this.#run(settle.NACKS, { queue, receipts, nack }))
+    return this.#settle(messages, 'nacked', settle.NACKS, { queue, nack: check.checkedNack(options) })
   }
 
   async extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<Queue.Extended> {
-    const extend = { queue, visibilityMs: check.checkedExtend(options) }
-    return this.#settle(queue, messages, 'extended', (receipts) => this.#run(settle.EXTENDS, { ...extend, receipts }))
+    const visibilityMs = check.checkedExtend(options)
+    return this.#settle(messages, 'extended', settle.EXTENDS, { queue, visibilityMs })
   }
 
-  async #settle<Done extends string>(
-    queue: string,
+  async #settle<Done extends string, Request extends settle.SettleRequest>(
     messages: readonly MessageRef[],
     done: Done,
-    run: (receipts: readonly Receipt[]) => Promise<settle.SettledReceipts>,
+    operation: Runnable<QueueMemory, Request, settle.SettledReceipts>,
+    request: Omit<Request, 'receipts'> & { queue: string },
   ): Promise<settle.SettleOutcome<Done>> {
-    const named = await settle.readHandles(this.#session, this.#memory, queue, check.checkedHandles(queue, messages))
-    const receipts = settle.validOf(named)
-    return settle.outcomeOf(named, receipts.length === 0 ? new Set() : await run(receipts), done)
+    const handles = check.checkedHandles(request.queue, messages)
+    const named = await settle.readHandles(this.#session, this.#memory, request.queue, handles)
+    const all = { ...request, receipts: settle.validOf(named) } as unknown as Request
+    const settled = all.receipts.length === 0 ? new Set<string>() : await runBy(this.#runner, operation, all)
+    return settle.outcomeOf(named, settled, done)
+  }
+
+  async #promoted<T>(queue: string, read: (reader: Reader) => Promise<T>): Promise<T> {
+    await promoteDue(this.#session, this.#memory, queue)
+    return this.#session.read(read)
   }
 
   async peek<Body = unknown>(queue: string, options: Queue.PeekOptions = {}): Promise<Queue.MessagePage<Body>> {
     const page = check.checkedPeek(queue, options)
-    await promoteDue(this.#session, this.#memory, queue)
-    return this.#session.read((reader) => peekPage(reader, queue, page)) as Promise<Queue.MessagePage<Body>>
+    return this.#promoted(queue, (reader) => peekPage(reader, queue, page)) as Promise<Queue.MessagePage<Body>>
   }
 
   async message<Body = unknown>(
@@ -139,9 +137,9 @@ export class QueueRepository implements Queue.Queues {
     options: Queue.BodyOptions = {},
   ): Promise<Queue.WholeMessage<Body> | null> {
     check.checkMessage(queue, id, options)
-    await promoteDue(this.#session, this.#memory, queue)
-    const found = this.#session.read((reader) => getMessage(reader, queue, id, options))
-    return found as Promise<Queue.WholeMessage<Body> | null>
+    return this.#promoted(queue, (reader) =>
+      getMessage(reader, queue, id, options),
+    ) as Promise<Queue.WholeMessage<Body> | null>
   }
 
   async remove(queue: string, id: bigint): Promise<boolean> {
@@ -164,7 +162,7 @@ export class QueueRepository implements Queue.Queues {
   async promote(queue: string, ids: readonly bigint[], options: Queue.PromoteOptions = {}) {
     check.checkPromote(queue, ids, options)
     const promoted = options.inFlight
-      ? await release(this.#session, (nacks) => this.#run(settle.NACKS, nacks), queue, ids)
+      ? await release(this.#session, (nacks) => runBy(this.#runner, settle.NACKS, nacks), queue, ids)
       : await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids))
     return { promoted }
   }
@@ -177,18 +175,17 @@ export class QueueRepository implements Queue.Queues {
 
   async errors(queue: string, options: Pick<Queue.DeadFilter, 'from'> = {}): Promise<Queue.DeadErrors> {
     check.checkQueue(queue, options, fields.ERRORS_RULES)
-    await promoteDue(this.#session, this.#memory, queue)
-    return this.#session.read((reader) => readErrors(reader, queue, options.from))
+    return this.#promoted(queue, (reader) => readErrors(reader, queue, options.from))
   }
 
   async history(queue: string, options: { period?: Queue.HistoryPeriod | undefined } = {}) {
     check.checkQueue(queue, options, fields.HISTORY_RULES)
-    return readHistory(this.#session, queue, options.period ?? 'hour')
+    return this.#session.read((reader) => readHistory(reader, queue, options.period ?? 'hour'))
   }
 
   async receivers(queue: string): Promise<Queue.QueueReceivers> {
     check.checkQueue(queue)
-    return readReceivers(this.#session, this.#memory, queue)
+    return this.#promoted(queue, (reader) => readReceivers(reader, queue))
   }
 
   async get(queue: string): Promise<Queue.QueueStatus | null> {
@@ -196,12 +193,12 @@ export class QueueRepository implements Queue.Queues {
     return readStatus(this.#session, this.#memory, queue)
   }
 
-  async put(queue: string, settings: Queue.QueueSettings = {}, options: IfTag = {}): Promise<Made> {
+  async put(queue: string, settings: Queue.QueueSettings = {}, options: IfTag = {}): Promise<queues.MadeQueue> {
     check.checkSettings(queue, settings, options)
     return this.#change(queue, (tx) => queues.putQueue(tx, queue, settings, options))
   }
 
-  async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<Made> {
+  async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<queues.MadeQueue> {
     check.checkSettings(queue, settings)
     // A plain read takes no lock that senders would wait for. In a transaction it may show an old snapshot.
     const named = this.#session.inTransaction ? null : await this.#session.read((one) => queues.namedHead(one, queue))

@@ -1,15 +1,16 @@
 /** The rows of messages: their states, order and columns, and what callers get of them. */
+
 import { createHash } from 'node:crypto'
-import type { Engine, Parameter, Row } from '../../database/engine'
+import type { Parameter } from '../../database/engine'
 import type { Tables } from '../../database/tables'
 import { MESSAGE } from '../../fields/answers-queues'
 import { JsonText } from '../../shared/json'
 import type { BodyForm, BodyOptions, Message, MessageState } from '../../shared/queue-types'
 import { chunksBySize } from '../chunks'
+import { column, shaped } from '../row-shape'
 import { limitOf, type QueueHead } from './heads'
 import { handleOf } from './settle/receipts'
 
-/** A checked message on its way in. */
 export interface MessageToSend {
   body: string
   delayMs: number
@@ -132,69 +133,45 @@ export function stateName(stored: unknown): MessageState {
 export const MAX_IDS = 100 // in one statement: with some hundreds of them a server may scan the whole table, and lock it
 
 /** A message's own limit of receives, which does not hold among the dead letters. */
-export const OWN_LIMIT = 'CASE WHEN source_queue_id IS NULL THEN max_receives END AS max_receives'
+export const OWN_LIMIT = 'CASE WHEN source_queue_id IS NULL THEN max_receives END'
+
+/** Null for 0, which means never, and for a column that is null, or that the archive lacks. */
+export const timeOf = (ms: unknown) => (Number(ms ?? 0) === 0 ? null : new Date(Number(ms)))
+export const countOf = (value: unknown) => (value === null || value === undefined ? null : Number(value))
 
 /** When a dead letter died, after how many receives, and the name of the queue. */
 export const deathColumns = ({ queues, queueMessages }: Tables) =>
   `(SELECT source.queue FROM ${queues} source WHERE source.id = ${queueMessages}.source_queue_id) AS dead_letter_from, ` +
   'dead_at_ms, dead_receive_count'
 
-export function messageColumns(engine: Engine): string {
-  return (
-    `${engine.bigint('id')} AS id, receipt, receive_count, ${OWN_LIMIT}, sent_at_ms, last_received_at_ms, visible_at_ms, ` +
-    'first_received_at_ms, dead_at_ms, dead_receive_count, last_error, message_group, priority, virtual_start, body, attributes'
-  )
-}
+const CLAIMED = shaped({
+  id: column.big.of('id'),
+  receipt: column.text.of('receipt'),
+  receiveCount: column.number.of('receive_count'),
+  maxReceives: column.number.orNull(OWN_LIMIT),
+  sentAtMs: column.number.of('sent_at_ms'),
+  firstReceivedAt: { sql: () => 'first_received_at_ms', of: timeOf },
+  receivedAtMs: column.number.of('last_received_at_ms'),
+  deadAt: { sql: () => 'dead_at_ms', of: timeOf },
+  deadReceiveCount: column.number.orNull('dead_receive_count'),
+  visibleAtMs: column.number.of('visible_at_ms'),
+  lastError: column.text.orNull('last_error'),
+  messageGroup: column.text.orNull('message_group'),
+  priority: column.number.of('priority'),
+  virtualStart: column.number.of('virtual_start'),
+  body: column.text.of('body'),
+  attributes: column.text.orNull('attributes'),
+})
 
 /** A claimed message, and where it stood. */
-export interface ClaimedRow {
-  id: bigint
-  receipt: string
-  receiveCount: number
-  maxReceives: number | null
-  sentAtMs: number
-  firstReceivedAt: Date | null
-  receivedAtMs: number
-  deadAt: Date | null
-  deadReceiveCount: number | null
-  visibleAtMs: number
-  lastError: string | null
-  messageGroup: string | null
-  priority: number
-  virtualStart: number
-  body: string
-  attributes: string | null
-}
+export type ClaimedRow = ReturnType<typeof CLAIMED.of>
+
+export const { columns: claimedColumns, of: claimedOf } = CLAIMED
 
 export interface ClaimedMessages {
   head: QueueHead
   rows: ClaimedRow[]
   nextInMs?: number | null // where there are none: when some may have their turn, if that is known
-}
-
-/** Null for 0, which means never, and for a column that is null, or that the archive lacks. */
-export const timeOf = (ms: unknown) => (Number(ms ?? 0) === 0 ? null : new Date(Number(ms)))
-export const countOf = (value: unknown) => (value === null || value === undefined ? null : Number(value))
-
-export function claimedOf(row: Row): ClaimedRow {
-  return {
-    id: BigInt(row.id as string),
-    receipt: row.receipt as string,
-    receiveCount: Number(row.receive_count),
-    maxReceives: row.max_receives === null ? null : Number(row.max_receives),
-    sentAtMs: Number(row.sent_at_ms),
-    firstReceivedAt: timeOf(row.first_received_at_ms),
-    receivedAtMs: Number(row.last_received_at_ms),
-    deadAt: timeOf(row.dead_at_ms),
-    deadReceiveCount: countOf(row.dead_receive_count),
-    visibleAtMs: Number(row.visible_at_ms),
-    lastError: row.last_error as string | null,
-    messageGroup: row.message_group as string | null,
-    priority: Number(row.priority),
-    virtualStart: Number(row.virtual_start),
-    body: row.body as string,
-    attributes: row.attributes as string | null,
-  }
 }
 
 export function messageOf({ id: queueId, maxReceives }: QueueHead, row: ClaimedRow, { bodies }: BodyOptions): Message {
@@ -222,7 +199,6 @@ export function attributesOf(text: string | null): Readonly<Record<string, strin
   return text === null ? {} : JSON.parse(text)
 }
 
-/** Characters of a preview. */
 export const PREVIEW_LENGTH = 200
 
 /** `text` has at least one character more than a preview where there is more. */

@@ -177,7 +177,6 @@ const archivedSql = ({ tables, now }: PollFacts, what: string, which: string) =>
   `JOIN ${tables.queueArchive} ON ${tables.queueArchive}.queue_id = ${tables.queues}.id AND archived_at_ms <= ${now} - retention_seconds * 1000 ` +
   `WHERE ${tables.queues}.id ${which} AND retention_seconds IS NOT NULL`
 
-/** Whether there is something to remove. */
 const anyOld = (which: string) =>
   whether((words) => [
     `SELECT 1 FROM ${words.tables.queueDrops}`,
@@ -187,7 +186,6 @@ const anyOld = (which: string) =>
     oldTurnsSql(words, '1'),
   ])
 
-/** Removes archived messages that have been kept long enough. */
 async function sweepArchive(session: Session, which: string): Promise<number> {
   const rows = await session.read((reader) =>
     reader.rows(

@@ -106,9 +106,8 @@ function lettersFound(queues: ReadonlyMap<bigint, QueueRow>, letters: readonly L
     const [holder, source] = [queues.get(holderId), queues.get(sourceId)]
     if (holder === undefined) return []
     const deadLetterQueue = source === undefined || source === holder ? null : holder.queue
-    return [
-      { kind: 'dead', name: (source ?? holder).queue, count: messages, sinceMs, deadLetterQueue },
-    ] as FoundTrouble[]
+    const { queue: name } = source ?? holder
+    return [{ kind: 'dead', name, count: messages, sinceMs, deadLetterQueue } as FoundTrouble]
   })
 }
 

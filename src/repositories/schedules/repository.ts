@@ -4,7 +4,9 @@
  * Order of the locks: the one row of recentn_schema, so that two stores that create one schedule take turns; the
  * schedule's row, which whoever sends its ticks locks too; the queue's head (shared).
  */
+
 import { type Parameter, placeholders, type Reader, type Session, type Tx } from '../../database/engine'
+import { LISTED_SCHEDULE } from '../../fields/answers-schedules'
 import { addFaults, faultsOf, optional, refuse, rulesOf } from '../../fields/field'
 import { checkedPage, FORM, nameFaults } from '../../fields/rules'
 import { NEW_SCHEDULE_RULES, SCHEDULE_CHANGES_RULES, SCHEDULE_PAGE_RULES, timingFaults } from '../../fields/schedules'
@@ -28,12 +30,11 @@ import { lockSettings } from '../queues/queues'
 import { checkTag, givenOf, ifTagOption, warnOfOthers } from '../settings'
 import {
   definitionOf,
-  listedColumns,
+  listedFields,
   type ScheduledSend,
   type ScheduleRow,
   scheduleColumns,
   scheduleRowOf,
-  shownInList,
   shownSchedule,
   tagOf,
 } from './rows'
@@ -75,7 +76,8 @@ export function schedulesOn(session: Session, memory: QueueMemory): Schedules {
     },
     async drop(name: string) {
       checkSchedule(name)
-      return session.write((tx) => dropSchedule(tx, name))
+      const drop = (tx: Tx) => tx.run(`DELETE FROM ${tx.tables.schedules} WHERE schedule = ?`, [name])
+      return (await session.write(drop)) > 0
     },
     async list(options: ScheduleListOptions = {}) {
       const range = checkedPage(options, SCHEDULE_PAGE_RULES)
@@ -146,22 +148,19 @@ async function changeSchedule(
     throw new RecentnError('queue_not_found', detail, { faults: [{ pointer: '/queue', detail: 'does not exist' }] })
   }
   const nowMs = head.readAtMs
-  const nextTickMs =
-    before !== null && isSameTiming(before, given)
-      ? before.nextTickMs
-      : firstTick(given.timing, Math.max(nowMs, before?.lastTickMs ?? 0))
   const { lastTickMs = null, lastSentAtMs = null, createdAtMs = nowMs } = before ?? {}
   const { queue, timing, missed, message } = given
+  const isSameTiming =
+    timing.cron === before?.timing.cron &&
+    timing.everySeconds === before.timing.everySeconds &&
+    timing.timeZone === before.timing.timeZone
+  const nextTickMs = isSameTiming ? before.nextTickMs : firstTick(timing, Math.max(nowMs, lastTickMs ?? 0))
   const sent = { schedule: name, queue, timing, missed, message }
   // A tick that could not be sent is tried again now.
   const times = { nextTickMs, dueAtMs: nextTickMs, lastTickMs, lastSentAtMs, createdAtMs }
   const row: ScheduleRow = { ...sent, ...times, lastError: null }
   await writeRow(tx, row, before === null)
   return { row, created: before === null }
-}
-
-function isSameTiming({ timing: a }: ScheduledSend, { timing: b }: ScheduledSend): boolean {
-  return a.cron === b.cron && a.everySeconds === b.everySeconds && a.timeZone === b.timeZone
 }
 
 async function writeRow(tx: Tx, { timing, message, ...row }: ScheduleRow, isNew: boolean): Promise<void> {
@@ -193,6 +192,9 @@ async function writeRow(tx: Tx, { timing, message, ...row }: ScheduleRow, isNew:
   return tx.later(sql, [...Object.values(values), row.schedule, row.createdAtMs])
 }
 
+/** A longer body is not read with a list. */
+const LISTED_BODY = `CASE WHEN LENGTH(body) <= 2000 THEN body END AS body`
+
 async function listSchedules(
   reader: Reader,
   { limit, after = '', prefix = '', contains, queuePrefix = '' }: ScheduleListOptions & { limit: number },
@@ -200,7 +202,7 @@ async function listSchedules(
   const names = nameRange('schedule', after, prefix, contains)
   const queues = nameRange('queue', '', queuePrefix)
   const rows = await reader.rows(
-    `SELECT ${listedColumns(reader)} FROM ${reader.tables.schedules} WHERE ${names.where} AND ${queues.where} ` +
+    `SELECT ${scheduleColumns(reader, LISTED_BODY)} FROM ${reader.tables.schedules} WHERE ${names.where} AND ${queues.where} ` +
       `ORDER BY schedule LIMIT ${limit + 1}`,
     [...names.parameters, ...queues.parameters],
   )
@@ -209,12 +211,7 @@ async function listSchedules(
     const name = row.schedule as string
     // One by one: many long bodies would take much memory. The tag of a schedule depends on its body.
     const whole = row.body === null ? await readSchedule(reader, name) : scheduleRowOf(row)
-    if (whole !== null) schedules.push(shownInList(whole))
+    if (whole !== null) schedules.push(LISTED_SCHEDULE.of(listedFields(whole)))
   }
   return { schedules, nextAfter: rows.length > limit ? (rows[limit - 1]?.schedule as string) : null }
-}
-
-/** False if there was none. */
-async function dropSchedule(tx: Tx, name: string): Promise<boolean> {
-  return (await tx.run(`DELETE FROM ${tx.tables.schedules} WHERE schedule = ?`, [name])) > 0
 }

@@ -1,6 +1,6 @@
 /** The rows of recentn_schedules: their columns, and what callers get of them. */
 import type { Reader, Row } from '../../database/engine'
-import { LISTED_SCHEDULE, SCHEDULE } from '../../fields/answers-schedules'
+import { SCHEDULE } from '../../fields/answers-schedules'
 import type { MissedTicks, Timing } from '../../fields/ticks'
 import { JsonText } from '../../shared/json'
 import type { ListedSchedule, Schedule, ScheduleDefinition } from '../../shared/schedule-types'
@@ -47,17 +47,9 @@ const ROW = shaped({
 
 export interface ScheduleRow extends ScheduledSend, Omit<ReturnType<typeof ROW.of>, 'missed'> {}
 
-/** A longer body is not read with a list. */
-const LISTED_BODY = 2000
-
 export function scheduleColumns(reader: Pick<Reader, 'engine' | 'now'>, body = 'body'): string {
   const columns = [TIMING, MESSAGE, ROW].map((shape) => shape.columns(reader))
   return `${columns.join(', ')}, ${reader.now} AS now_ms, ${body}`
-}
-
-/** The body is null where it is a long one. */
-export function listedColumns(reader: Pick<Reader, 'engine' | 'now'>): string {
-  return scheduleColumns(reader, `CASE WHEN LENGTH(body) <= ${LISTED_BODY} THEN body END AS body`)
 }
 
 export function scheduleRowOf(row: Row): ScheduleRow {
@@ -71,10 +63,6 @@ export function shownSchedule(row: ScheduleRow, bodies?: 'value' | 'text'): Sche
   return SCHEDULE.of({ ...listedFields(row), body: bodyOf(row.message.body, bodies) })
 }
 
-export function shownInList(row: ScheduleRow): ListedSchedule {
-  return LISTED_SCHEDULE.of(listedFields(row))
-}
-
 /** A schedule that is made again has another tag. */
 export function tagOf({ queue, timing, missed, message, createdAtMs }: ScheduleRow): string {
   const { cron, everySeconds, timeZone } = timing
@@ -86,14 +74,12 @@ export function tagOf({ queue, timing, missed, message, createdAtMs }: ScheduleR
 /** The definition that would put the schedule as it is. */
 export function definitionOf(row: ScheduleRow): ScheduleDefinition {
   const { queue, cron, everySeconds, timeZone, missed, ...fields } = listedFields(row)
-  const { delaySeconds, visibilityTimeoutSeconds, priority, messageGroup, attributes } = fields
-  const message = { delaySeconds, visibilityTimeoutSeconds, priority, messageGroup, attributes }
-  const { maxReceives } = fields
-  const body = new JsonText(row.message.body)
-  return { queue, cron, everySeconds, timeZone, missed, body, ...message, maxReceives }
+  const { delaySeconds, visibilityTimeoutSeconds, maxReceives, priority, messageGroup, attributes } = fields
+  const message = { delaySeconds, visibilityTimeoutSeconds, maxReceives, priority, messageGroup, attributes }
+  return { queue, cron, everySeconds, timeZone, missed, body: new JsonText(row.message.body), ...message }
 }
 
-function listedFields(whole: ScheduleRow): ListedSchedule {
+export function listedFields(whole: ScheduleRow): ListedSchedule {
   const { schedule, queue, timing, missed, message, ...row } = whole
   const { cron, everySeconds, timeZone } = timing
   const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms))

@@ -7,41 +7,30 @@
  */
 
 import { Handlers } from '../../kit/handlers'
-import type { Handle } from '../../kit/handling'
 import { Loop } from '../../kit/loop'
 import { movedByTests } from '../../kit/test-time'
 import type { ClaimedRows } from '../../repositories/polls/claims'
-import type { PollRepository } from '../../repositories/polls/repository'
 import { RecentnError } from '../../shared/errors'
 import { type LeaseFate, Leases } from '../../shared/leases'
 import { CLOCK, delay, outside, performance } from '../../shared/platform'
 import type { PollCounts } from '../../shared/poll-types'
 import { Stepping, type StopOptions } from '../../shared/running'
 import { isClosed, SURROUNDINGS } from '../running'
-import type { PollSettings } from './options'
-import { BatchSize, type PollerFaults } from './pace'
-import { HeldRow, LONGEST_PAUSE_MS, Rows } from './rows'
-import type { Poller, PollManyContext, PollResult } from './types'
+import { BatchSize } from './pace'
+import { HeldRow, LONGEST_PAUSE_MS, nothing, Rows, type RowsOptions } from './rows'
+import type { Poller, PollResult } from './types'
 
 /** How often `once` looks again for rows that others had locked, as claims do for a moment. */
 const LOOKS = 5
 const LOOK_MS = 20
 const TIDY_MS = 5000
 
-export interface RowPollerOptions<T> {
-  repository: PollRepository
-  handle: Handle<T, PollManyContext>
-  settings: PollSettings
-  faults: PollerFaults<T>
+interface RowPollerOptions<T> extends RowsOptions<T> {
   /** Throws `misuse`, with this reason, inside a transaction of the store's database. */
   guard: (why: string) => void
 }
 
 export class RowPoller<T> extends Stepping implements Poller {
-  readonly #repository: PollRepository
-  readonly #settings: PollSettings
-  readonly #faults: PollerFaults<T>
-  readonly #guard: RowPollerOptions<T>['guard']
   readonly #leases: Leases<HeldRow>
   readonly #rows: Rows<T>
   readonly #handlers: Handlers<HeldRow>
@@ -53,15 +42,12 @@ export class RowPoller<T> extends Stepping implements Poller {
   #once: Promise<PollResult> | null = null
   #givenBack: Promise<void> = Promise.resolve()
 
-  constructor({ repository, handle, settings, faults, guard }: RowPollerOptions<T>) {
+  constructor(private readonly options: RowPollerOptions<T>) {
     super(SURROUNDINGS)
-    this.#repository = repository
-    this.#settings = settings
-    this.#faults = faults
-    this.#guard = guard
+    const { settings, faults } = options
     this.#leases = new Leases({ clock: CLOCK, share: 1 / 3, extend: (leases) => this.#extend(leases), faults })
     movedByTests(this.#leases, this.stopped)
-    this.#rows = new Rows({ repository, handle, settings, faults, leases: this.#leases })
+    this.#rows = new Rows({ ...options, leases: this.#leases })
     const run = (leases: readonly HeldRow[]) => this.#rows.run(leases)
     this.#handlers = new Handlers({ ...settings, run, quiet: () => this.#handlers.ended() })
     this.#batch = new BatchSize(settings)
@@ -80,7 +66,7 @@ export class RowPoller<T> extends Stepping implements Poller {
   async once(): Promise<PollResult> {
     if (this.#isStopping) throw new RecentnError('closed', 'The poller was stopped')
     this.#requireOutside('once()')
-    if (this.#settings.auto) {
+    if (this.options.settings.auto) {
       throw new RecentnError('invalid_input', 'The poller polls by itself: `once` is for auto: false')
     }
     this.#once ??= outside(() => this.#onceAlone()).finally(() => {
@@ -89,13 +75,12 @@ export class RowPoller<T> extends Stepping implements Poller {
     return this.#once
   }
 
-  /** There may be something to claim. */
   wake(): void {
     this.#loop.wake()
   }
 
   counts(): Promise<PollCounts> {
-    return this.#repository.counts()
+    return this.options.repository.counts()
   }
 
   override async stop(options: StopOptions = {}): Promise<void> {
@@ -110,17 +95,17 @@ export class RowPoller<T> extends Stepping implements Poller {
   /** Throws `misuse` in a handler of this poller, and in a transaction that its results would wait for. */
   #requireOutside(call: string): void {
     if (this.#rows.isInside) throw new RecentnError('misuse', `${call} would wait for the handler it is called in`)
-    this.#guard(`${call} would wait for the transaction it is called in`)
+    this.options.guard(`${call} would wait for the transaction it is called in`)
   }
 
   async #round(): Promise<number | null> {
     try {
       // While nothing happens, a look in place of a transaction.
-      const isMore = (!this.#isIdle || (await this.#repository.isAnyReady())) && (await this.#claim())
+      const isMore = (!this.#isIdle || (await this.options.repository.isAnyReady())) && (await this.#claim())
       this.#isIdle = !isMore
-      this.#faults.answered()
+      this.options.faults.answered()
       const isMoreToTidy = await this.#tidy()
-      return isMore || isMoreToTidy ? 0 : this.#settings.intervalMs
+      return isMore || isMoreToTidy ? 0 : this.options.settings.intervalMs
     } catch (error) {
       if (!isClosed(error)) throw error
       void this.#stopNow()
@@ -129,14 +114,14 @@ export class RowPoller<T> extends Stepping implements Poller {
   }
 
   async #onceAlone(): Promise<PollResult> {
-    this.#rows.begin()
-    this.#faults.answered()
+    this.#rows.result = nothing()
+    this.options.faults.answered()
     try {
       await this.#claimAll()
     } finally {
       await this.#handlers.ended()
     }
-    while (!this.#isStopping && (await this.#repository.tidy()));
+    while (!this.#isStopping && (await this.options.repository.tidy()));
     return this.#rows.result
   }
 
@@ -147,7 +132,7 @@ export class RowPoller<T> extends Stepping implements Poller {
       const most = running.size
       if (isMore) looks = 0
       else if (running.size > 0) await this.#handlers.until(() => this.#isStopping || running.size < most)
-      else if (looks++ < LOOKS && (await this.#repository.isAnyReady())) await delay(LOOK_MS * looks)
+      else if (looks++ < LOOKS && (await this.options.repository.isAnyReady())) await delay(LOOK_MS * looks)
       else break
     }
   }
@@ -171,7 +156,7 @@ export class RowPoller<T> extends Stepping implements Poller {
 
   /** The next rows. `isMore`: there was something to do. */
   async #fetch(): Promise<{ leases: HeldRow[]; isMore: boolean }> {
-    const { timeoutMs: ms, maxAttempts } = this.#settings
+    const { timeoutMs: ms, maxAttempts } = this.options.settings
     const { result } = this.#rows
     const sentAt = performance.now()
     try {
@@ -183,11 +168,12 @@ export class RowPoller<T> extends Stepping implements Poller {
       })
       result.claimed += claims.length
       result.failed += givenUp.length
-      for (const { row, error } of givenUp) this.#faults.handler(new Error(error), (row ?? undefined) as T | undefined)
-      for (const { key, error } of refused) this.#faults.handler(error, (key ?? undefined) as T | undefined)
+      for (const { row, error } of givenUp)
+        this.options.faults.handler(new Error(error), (row ?? undefined) as T | undefined)
+      for (const { key, error } of refused) this.options.faults.handler(error, (key ?? undefined) as T | undefined)
       return { leases, isMore: isMore || claims.length + givenUp.length + refused.length > 0 }
     } catch (error) {
-      this.#repository.forgetPlan()
+      this.options.repository.forgetPlan()
       throw error
     }
   }
@@ -196,31 +182,31 @@ export class RowPoller<T> extends Stepping implements Poller {
   async #claimRows(): Promise<ClaimedRows> {
     const limits = this.#batch.limits(this.#handlers.room)
     try {
-      return await this.#repository.claim(limits)
+      return await this.options.repository.claim(limits)
     } catch (error) {
       if (error instanceof RecentnError) throw error
-      this.#repository.forgetPlan()
-      return await this.#repository.claim(limits)
+      this.options.repository.forgetPlan()
+      return await this.options.repository.claim(limits)
     }
   }
 
   async #advise(): Promise<void> {
     if (this.#isAdvised) return
-    const plan = await this.#repository.plan()
+    const plan = await this.options.repository.plan()
     this.#isAdvised = true
-    this.#faults.advisePlan(plan, this.#settings.concurrency)
+    this.options.faults.advisePlan(plan, this.options.settings.concurrency)
   }
 
   /** Moves the cursor now and then, a page between two claims; resolves to whether it may go further at once. */
   async #tidy(): Promise<boolean> {
     if (performance.now() - this.#tidiedAt < TIDY_MS) return false
-    if (await this.#repository.tidy()) return true
+    if (await this.options.repository.tidy()) return true
     this.#tidiedAt = performance.now()
     return false
   }
 
   async #extend(leases: readonly HeldRow[]): Promise<(lease: HeldRow) => LeaseFate> {
-    const { extended, lost } = await this.#repository.extend(leases.map(({ subject }) => subject))
+    const { extended, lost } = await this.options.repository.extend(leases.map(({ subject }) => subject))
     return ({ subject }) => (lost.has(subject) ? 'lost' : extended.has(subject) ? 'extended' : 'locked')
   }
 

@@ -46,17 +46,12 @@ export interface RowsOptions<T> {
   handle: Handle<T, PollManyContext>
   settings: PollSettings
   faults: PollerFaults<T>
-  leases: Leases<HeldRow>
 }
 
 export class Rows<T> {
   result: PollResult = nothing()
 
-  constructor(private readonly options: RowsOptions<T>) {}
-
-  begin(): void {
-    this.result = nothing()
-  }
+  constructor(private readonly options: RowsOptions<T> & { leases: Leases<HeldRow> }) {}
 
   /** True for code that a handler of this poller runs: code that waits for the handler must not be waited for there. */
   get isInside(): boolean {
@@ -200,7 +195,8 @@ function failureOf(error: unknown, attempts: number, { maxAttempts, backoff }: P
 /** The results to try for a row whose result is refused: with plain characters, then as failed, then without a text. */
 function insteadOf(outcome: RowOutcome, refusal: unknown): RowOutcome[] {
   const why = `The table refuses the result: ${errorText(refusal)}`
-  const error = plain('error' in outcome ? (outcome.error ?? '') : why)
+  const said = 'error' in outcome ? (outcome.error ?? '') : why
+  const error = said.replace(/[^ -~]/g, '?').slice(0, 200)
   const failed: RowOutcome[] = [
     { is: 'failed', error },
     { is: 'failed', error: null },
@@ -208,10 +204,6 @@ function insteadOf(outcome: RowOutcome, refusal: unknown): RowOutcome[] {
   return outcome.is === 'retry' ? [{ ...outcome, error }, { ...outcome, error: null }, ...failed] : failed
 }
 
-function plain(text: string): string {
-  return text.replace(/[^ -~]/g, '?').slice(0, 200)
-}
-
-function nothing(): PollResult {
+export function nothing(): PollResult {
   return { claimed: 0, done: 0, retried: 0, failed: 0, lost: 0 }
 }

@@ -55,7 +55,6 @@ export class Publisher {
         if (counts) counts.publisherFaults++
         if (isFirst) onError(error)
       },
-      keepsAlive: false,
     })
     this.#lookAt = performance.now() + this.#pauseMs
     this.#loop.wake(this.#untilLookMs)

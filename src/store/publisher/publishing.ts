@@ -3,6 +3,7 @@
  * table, so that a lock on such a table delays no other feed. Owns where the publishing of each backlog continues, and of
  * which feeds a fault was reported. No SQL.
  */
+
 import type { Session } from '../../database/engine'
 import type { JoinedPoll, SharedPoll } from '../../kit/shared-poll'
 import { type Followed, type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
@@ -76,18 +77,11 @@ export class Publishing {
 
   constructor(private readonly options: PublishingOptions) {
     this.#own = this.#publisherOf({ publish: (feeds) => this.#publishOwn(feeds) })
-    this.#looks = options.sharedPoll.join({
-      topics: () => (this.#own === null || this.#closed ? [] : ['']),
-      question: () => options.memory.reminders.question,
-      answered: (_, answer) => {
-        const isDue = options.memory.reminders.isDue(answer)
-        if (isDue) this.#own?.look()
-        return isDue
-      },
-      failed: () => this.#own?.look(),
+    this.#looks = options.sharedPoll.joinDue(options.memory.reminders, {
+      isOn: () => this.#own !== null && !this.#closed,
+      call: () => this.#own?.look(),
       leastMs: this.#leastMs,
     })
-    this.#looks.begin()
   }
 
   wake(feeds: Iterable<string>): void {
@@ -144,12 +138,8 @@ export class Publishing {
     this.#closed = true
     this.#deadline = performance.now() + CLOSING_MS
     await written
-    await Promise.all(this.#all().map((publisher) => publisher.stop()))
+    await Promise.all([this.#own, ...this.#publishers.values()].map((publisher) => publisher?.stop()))
     await Promise.all([...this.#followed.values()].map((one) => one.stop()))
-  }
-
-  #all(): Publisher[] {
-    return [...(this.#own ? [this.#own] : []), ...this.#publishers.values()]
   }
 
   readonly #leastMs = () => (this.options.isAwaited() ? AWAITED_LOOK_MS : LOOK_MS)

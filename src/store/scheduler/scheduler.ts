@@ -40,7 +40,6 @@ export class Scheduler {
         counts.schedulerFaults++
         if (isFirst) onError(error, 'schedule')
       },
-      keepsAlive: false,
     })
     if (isOn) this.#loop.wake(FIRST_MS)
   }

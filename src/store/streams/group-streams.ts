@@ -65,9 +65,7 @@ export class GroupStreams {
   }
 
   get listeners(): number {
-    let count = 0
-    for (const { listeners } of this.#groups.values()) count += listeners.size
-    return count
+    return [...this.#groups.values()].reduce((sum, { listeners }) => sum + listeners.size, 0)
   }
 
   watch(group: string, options: WatchOptions): GroupWatch {

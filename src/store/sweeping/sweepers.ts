@@ -107,56 +107,38 @@ function startSweeper(
       counts.sweeperFaults++
       if (isFirst) onError(error)
     },
-    keepsAlive: false,
   })
   const call = () => {
     isCalled = true
     loop.wake()
   }
   loop.wake(lookMs)
-  const looks = sharedPoll.join({
-    topics: () => (loop.isStopped ? [] : ['']),
-    question: () => due.question,
-    answered: (_, answer) => {
-      const isDue = due.isDue(answer)
-      if (isDue) call()
-      return isDue
-    },
-    failed: call,
-    leastMs: () => lookMs,
-  })
-  looks.begin()
+  sharedPoll.joinDue(due, { isOn: () => !loop.isStopped, call, leastMs: () => lookMs })
   return loop
 }
 
-function startHistory(
-  { record }: Pick<OpenQueues, 'record'>,
-  onError: (error: unknown, work: BackgroundWork) => void,
-): Loop {
+type Reported = (error: unknown, work: BackgroundWork) => void
+
+const firstOf = (onError: Reported, work: BackgroundWork) => (error: unknown, isFirst: boolean) => {
+  if (isFirst) onError(error, work)
+}
+
+function startHistory({ record }: Pick<OpenQueues, 'record'>, onError: Reported): Loop {
   const loop = new Loop({
     round: async () => (await record()) + HISTORY_LATE_MS * (1 + Math.random()),
     faultPauses: { firstMs: 1000, longestMs: HISTORY_MS },
-    onFault: (error, isFirst) => {
-      if (isFirst) onError(error, 'record-history')
-    },
-    keepsAlive: false,
+    onFault: firstOf(onError, 'record-history'),
   })
   loop.wake(HISTORY_MS)
   return loop
 }
 
 /** Reports this store as a receiver, from its first receive on. */
-function startReports(
-  { receiver, report }: Pick<OpenQueues, 'receiver' | 'report'>,
-  onError: (error: unknown, work: BackgroundWork) => void,
-): Loop {
+function startReports({ receiver, report }: Pick<OpenQueues, 'receiver' | 'report'>, onError: Reported): Loop {
   const loop = new Loop({
     round: report,
     faultPauses: { firstMs: FIRST_REPORT_MS, longestMs: LONGEST_PAUSE_MS },
-    onFault: (error, isFirst) => {
-      if (isFirst) onError(error, 'report-receivers')
-    },
-    keepsAlive: false,
+    onFault: firstOf(onError, 'report-receivers'),
   })
   receiver.onBegin = () => loop.wake(FIRST_REPORT_MS)
   return loop

@@ -182,7 +182,6 @@ export class QueueWorker extends Stepping implements Worker {
     return lease.keptAt === Number.POSITIVE_INFINITY && CLOCK.now() >= this.#leases.dueAt(lease)
   }
 
-  /** As if the messages had not been claimed. */
   #giveBack(leases: readonly Held[]): void {
     for (const lease of leases) this.#leases.remove(lease)
     const held = leases.filter(({ isLost }) => !isLost)

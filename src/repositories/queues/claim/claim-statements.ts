@@ -5,7 +5,7 @@
 import type { Parameter, Reader, Row, Statement } from '../../../database/engine'
 import type { QueueHead } from '../heads'
 import type { ClaimPlace } from '../pages'
-import { type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE, urgencyOf } from '../rows'
+import { type ClaimedRow, claimedColumns, claimedOf, claimOrder, STATE, urgencyOf } from '../rows'
 import { claimSets } from '../settle/claims'
 import { NO_RECEIPT } from '../settle/receipts'
 
@@ -45,7 +45,7 @@ export function claimSql(words: Words, now: string, request: ClaimRequest, claim
 export function readSql({ engine, tables }: Words, { id }: QueueHead, claimNumber: bigint, lookAtMs?: string): string {
   const at = lookAtMs === undefined ? '' : ` AND sort_major = ${lookAtMs}`
   return (
-    `SELECT ${messageColumns(engine)} FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
+    `SELECT ${claimedColumns({ engine })} FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
     `WHERE queue_id = ${id} AND state = ${STATE.inFlight}${at} AND sort_minor = ${claimNumber} ` +
     `AND receipt <> '${NO_RECEIPT}'`
   )
@@ -53,11 +53,9 @@ export function readSql({ engine, tables }: Words, { id }: QueueHead, claimNumbe
 
 /** In the order in which they were ready. */
 export function claimedIn(rows: readonly Row[]): ClaimedRow[] {
-  return rows.map(claimedOf).sort(byTurn)
-}
-
-function byTurn(a: ClaimedRow, b: ClaimedRow): number {
-  return b.priority - a.priority || a.virtualStart - b.virtualStart || (a.id < b.id ? -1 : 1)
+  return rows
+    .map(claimedOf)
+    .sort((a, b) => b.priority - a.priority || a.virtualStart - b.virtualStart || (a.id < b.id ? -1 : 1))
 }
 
 /** Where the next claim may begin, after a full one: messages of the last priority that are left come later. */

@@ -13,7 +13,7 @@ import { merging, type Waits } from '../../runners'
 import { type QueueHead, takesTurns } from '../heads'
 import { MAX_CLAIM_BYTES, type QueueMemory } from '../memory'
 import type { ClaimPlace } from '../pages'
-import { type ClaimedMessages, type ClaimedRow, messageColumns, messageOf } from '../rows'
+import { type ClaimedMessages, type ClaimedRow, claimedColumns, messageOf } from '../rows'
 import { lookSeconds } from '../settle/claims'
 import { hasWork, lookAt, type QueueLook } from '../settle/looks'
 import { promoteSeen } from '../settle/promote'
@@ -240,7 +240,7 @@ async function claimOnce(
   const claim = claimSql(statements, now, request, claimNumber)
   if (engine.updateReturning) {
     if (reminder !== null) await statements.run(reminder.sql, reminder.parameters)
-    return claimedIn(await statements.rows(`${claim.sql} RETURNING ${messageColumns(engine)}`, claim.parameters))
+    return claimedIn(await statements.rows(`${claim.sql} RETURNING ${claimedColumns(statements)}`, claim.parameters))
   }
   const read = readSql(statements, head, claimNumber, engine.lastRemembered)
   const answers = await statements.together([...(reminder ? [reminder] : []), claim, { sql: read, parameters: [] }])

@@ -8,7 +8,7 @@ import { placeholders, type Session, type Tx } from '../../../database/engine'
 import { CYCLED, holdHead, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
-import { type ClaimedMessages, type ClaimedRow, claimedOf, messageColumns, STATE } from '../rows'
+import { type ClaimedMessages, type ClaimedRow, claimedColumns, claimedOf, STATE } from '../rows'
 import { claimSets, lookSeconds } from '../settle/claims'
 import { promoteDue } from '../settle/promote'
 import { QUEUE_OF_IDS } from '../settle/receipts'
@@ -40,11 +40,8 @@ function setCycled(tx: Tx, queueId: bigint, cycled: number): Promise<number> {
 
 async function enterPage(tx: Tx, queueId: bigint, after: MessagePlace | null): Promise<MessagePlace | null> {
   const columns = `${tx.engine.bigint('id')} AS id`
-  const rows = await pageAfter(
-    tx,
-    { columns, queueId, state: STATE.ready, where: '', lock: tx.engine.forShare, limit: PAGE },
-    after,
-  )
+  const range = { columns, queueId, state: STATE.ready, where: '', lock: tx.engine.forShare, limit: PAGE }
+  const rows = await pageAfter(tx, range, after)
   const last = rows.at(-1)
   if (last === undefined) return null
   const ids = rows.map(({ id }) => BigInt(id as string))
@@ -131,14 +128,8 @@ async function lockCursor(tx: Tx, queueId: bigint, cursor: string): Promise<bigi
   }
   const known = await read()
   if (known !== null) return known
-  const upsert = tx.engine.upsert(
-    tx.tables.queueCursors,
-    'queue_id, cursor_name',
-    columns,
-    ['queue_id'],
-    [[queueId, cursor, 0]],
-  )
-  await tx.later(upsert.sql, upsert.parameters)
+  const key = 'queue_id, cursor_name'
+  await tx.later(tx.engine.upsert(tx.tables.queueCursors, key, columns, ['queue_id'], [[queueId, cursor, 0]]))
   return (await read()) ?? 0n
 }
 
@@ -158,7 +149,7 @@ async function nextIds(tx: Tx, { id, groupsHeldMs }: QueueHead, where: string, l
 
 async function readRows(tx: Tx, ids: readonly bigint[]): Promise<ClaimedRow[]> {
   const rows = await tx.rows(
-    `SELECT ${messageColumns(tx.engine)} FROM ${tx.tables.queueMessages} WHERE id IN (${placeholders(ids.length)})`,
+    `SELECT ${claimedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id IN (${placeholders(ids.length)})`,
     ids,
   )
   const byId = new Map(rows.map(claimedOf).map((row) => [row.id, row]))

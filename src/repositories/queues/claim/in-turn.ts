@@ -6,14 +6,14 @@
  * their groups, blocked messages. A receive in a caller's transaction keeps the queue's own turns locked until that ends.
  */
 import { placeholders, type Session, type Tx } from '../../../database/engine'
-import { chunksOf, groupedBy } from '../../chunks'
+import { chunksOf, groupedBy, rowsAmong } from '../../chunks'
 import { passTurns } from '../groups/passing'
 import { busyGroups, hasTurn, isAmong, moveOf } from '../groups/places'
 import { lockTurns, OWN, saveTurns, type Turns } from '../groups/turns'
 import { holdHead, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
-import { type ClaimedMessages, MAX_IDS, messageColumns, STATE } from '../rows'
+import { type ClaimedMessages, claimedColumns, MAX_IDS, STATE } from '../rows'
 import { claimSets, lookSeconds } from '../settle/claims'
 import { queueWork } from '../settle/looks'
 import { promoteDue } from '../settle/promote'
@@ -76,10 +76,9 @@ async function claimOnce(
   const passes = head.groupRateLimit === null ? '' : `, group_place = ${place}`
   await updateRows(tx, sets.sql + passes, chosen, sets.parameters)
   await memory.reminders.remind(tx, head.id, lookSeconds(head, visibilityTimeoutSeconds) * 1000)
-  const rows = await readRows(
-    tx,
-    chosen.map(({ id }) => id),
-  )
+  const ids = chosen.map(({ id }) => id)
+  const select = `SELECT ${claimedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id IN`
+  const rows = claimedIn(await rowsAmong(tx, ids, MAX_IDS, (some) => `${select} ${some}`))
   const atMs = rows.reduce((last, { receivedAtMs }) => Math.max(last, receivedAtMs), 0)
   if (own) {
     own.received(atMs, rows.length)
@@ -148,16 +147,4 @@ async function delayHeld(
     }
   }
   return delayed
-}
-
-async function readRows(tx: Tx, ids: readonly bigint[]) {
-  const found = []
-  for (const chunk of chunksOf(ids, MAX_IDS)) {
-    const rows = await tx.rows(
-      `SELECT ${messageColumns(tx.engine)} FROM ${tx.tables.queueMessages} WHERE id IN (${placeholders(chunk.length)})`,
-      chunk,
-    )
-    for (const row of rows) found.push(row)
-  }
-  return claimedIn(found)
 }

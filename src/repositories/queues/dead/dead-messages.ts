@@ -100,21 +100,17 @@ export async function countDead(
   mayCount: (message: { state: number; isGone: boolean }) => boolean = () => true,
 ): Promise<number> {
   const head = await session.read((reader) => requireHead(reader, queue))
+  const isGone = (row: Row) => Number(row.is_own) !== 1 && row.died_in === null
   const counted = (rows: readonly Row[], state: number) =>
-    rows.filter(
-      (row) =>
-        isChosen(row, queue, choice) && mayCount({ state, isGone: Number(row.is_own) !== 1 && row.died_in === null }),
-    ).length
+    rows.filter((row) => isChosen(row, queue, choice) && mayCount({ state, isGone: isGone(row) })).length
   const { ids } = choice
   if (ids !== null) {
     const rows = await session.read((reader) => {
       const select = `SELECT state, ${chosenColumns(reader)} FROM ${reader.tables.queueMessages} WHERE queue_id = ? AND ${IS_DEAD}`
       return rowsAmong(reader, ids, MAX_IDS, (some) => `${select} AND id IN ${some}`, { before: [head.id] })
     })
-    return Math.min(
-      choice.limit,
-      rows.reduce((sum, row) => sum + counted([row], Number(row.state)), 0),
-    )
+    const all = rows.reduce((sum, row) => sum + counted([row], Number(row.state)), 0)
+    return Math.min(choice.limit, all)
   }
   let found = 0
   for (const range of deadRanges(head)) {

@@ -17,7 +17,7 @@ import {
   type Statements,
   type Tx,
 } from '../../../database/engine'
-import { chunksOf } from '../../chunks'
+import { anyOf, chunksOf } from '../../chunks'
 import type { PollFacts } from '../../reminders'
 import { STATE, urgencyOf } from '../rows'
 
@@ -161,10 +161,9 @@ async function openLevels(tx: Tx, messages: readonly Ready[]): Promise<void> {
 }
 
 /** Makes the lock of an urgency. */
-export async function openLevel(tx: Tx, { queueId, urgency }: Pick<Level, 'queueId' | 'urgency'>): Promise<void> {
+export function openLevel(tx: Tx, { queueId, urgency }: Pick<Level, 'queueId' | 'urgency'>): Promise<void> {
   const row = [queueId, urgency, NO_GROUP, 0, 0, 0]
-  const { sql, parameters } = tx.engine.upsert(tx.tables.queueFlows, KEY, COLUMNS, ['queue_id'], [row])
-  await tx.later(sql, parameters)
+  return tx.later(tx.engine.upsert(tx.tables.queueFlows, KEY, COLUMNS, ['queue_id'], [row]))
 }
 
 function isLock(row: Row): boolean {
@@ -211,8 +210,7 @@ async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<v
     }
   }
   for (const chunk of chunksOf(rows, 1000)) {
-    const upsert = tx.engine.upsert(tx.tables.queueFlows, KEY, COLUMNS, COLUMNS.slice(3), chunk)
-    await tx.later(upsert.sql, upsert.parameters)
+    await tx.later(tx.engine.upsert(tx.tables.queueFlows, KEY, COLUMNS, COLUMNS.slice(3), chunk))
   }
 }
 
@@ -220,11 +218,10 @@ async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<v
 export async function canAssign(tx: Tx, messages: readonly Omit<Ready, 'messageGroup'>[]): Promise<boolean> {
   const levels = levelsOf(messages.map((message) => ({ ...message, messageGroup: null })))
   if (levels.size === 0 || tx.engine.forNext === '') return true
-  const where = [...levels.values()].map(() => "(queue_id = ? AND urgency = ? AND message_group = '')").join(' OR ')
-  const parameters = [...levels.values()].flatMap(({ queueId, urgency }) => [queueId, urgency])
-  const sql = `SELECT urgency FROM ${tx.tables.queueFlows} WHERE ${where}`
-  const there = await tx.rows(sql, parameters)
-  const locked = await tx.rows(`${sql}${tx.engine.forNext}`, parameters)
+  const any = anyOf([...levels.values()], `(${UNGROUPED})`, ({ queueId, urgency }) => [queueId, urgency])
+  const sql = `SELECT urgency FROM ${tx.tables.queueFlows} WHERE ${any.sql}`
+  const there = await tx.rows(sql, any.parameters)
+  const locked = await tx.rows(`${sql}${tx.engine.forNext}`, any.parameters)
   return locked.length >= there.length
 }
 
@@ -238,24 +235,18 @@ export const idleFlowsSql = ({ tables }: PollFacts, what: string, which: string)
 
 /** Removes groups whose next message would start at the virtual time anyway; resolves to whether there may be more. */
 export async function sweepFlows(session: Session, which: string): Promise<boolean> {
-  const idle = await session.read((reader) =>
-    reader.rows(
-      `${idleFlowsSql(
-        reader,
-        `${reader.engine.bigint('flow.queue_id')} AS queue_id, flow.urgency, flow.message_group, level.virtual_time`,
-        which,
-      )} LIMIT ${10 * SWEPT}`,
-    ),
-  )
+  const idle = await session.read((reader) => {
+    const queueId = `${reader.engine.bigint('flow.queue_id')} AS queue_id`
+    const columns = `${queueId}, flow.urgency, flow.message_group, level.virtual_time`
+    return reader.rows(`${idleFlowsSql(reader, columns, which)} LIMIT ${10 * SWEPT}`)
+  })
   for (const chunk of chunksOf(idle, SWEPT)) {
     // The virtual time only grows: what was behind it then is behind it now.
-    const where = chunk
-      .map(() => '(queue_id = ? AND urgency = ? AND message_group = ? AND next_start <= ?)')
-      .join(' OR ')
-    const parameters = chunk.flatMap(
-      (row) => [row.queue_id, Number(row.urgency), row.message_group, Number(row.virtual_time)] as Parameter[],
-    )
-    await session.write((tx) => tx.later(`DELETE FROM ${tx.tables.queueFlows} WHERE ${where}`, parameters))
+    const isIdle = '(queue_id = ? AND urgency = ? AND message_group = ? AND next_start <= ?)'
+    const { sql, parameters } = anyOf(chunk, isIdle, (row) => {
+      return [row.queue_id, Number(row.urgency), row.message_group, Number(row.virtual_time)] as Parameter[]
+    })
+    await session.write((tx) => tx.later(`DELETE FROM ${tx.tables.queueFlows} WHERE ${sql}`, parameters))
   }
   return idle.length >= 10 * SWEPT
 }

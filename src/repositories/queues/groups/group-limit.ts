@@ -184,12 +184,8 @@ async function blockReady(session: Session, head: QueueHead): Promise<boolean> {
     return (tx, held, rows) => makeBlocked(tx, held, rows.filter(chosen), '')
   }
   if (!(await eachPage(session, head, STATE.delayed, block(waitsForTurn)))) return false
-  return eachPage(
-    session,
-    head,
-    STATE.ready,
-    block(({ messageGroup }) => messageGroup !== null),
-  )
+  const isOfGroup = ({ messageGroup }: LockedRow) => messageGroup !== null
+  return eachPage(session, head, STATE.ready, block(isOfGroup))
 }
 
 /** A delayed message that has a turn, under whatever limit. */

@@ -12,7 +12,6 @@ import { lockTurns, saveTurns, type Turns } from './turns'
 export interface LockedGroup {
   head: QueueHead
   group: string
-  /** Messages that give up their places. */
   leaving: number
   /** Messages that give up their turns: they leave, or are received. */
   done: number
@@ -25,11 +24,19 @@ export interface LockedGroup {
   turns: Turns | null
 }
 
-export const lockable = (head: QueueHead, group: string): LockedGroup => ({
+const lockable = (head: QueueHead, group: string): LockedGroup => ({
   ...{ head, group, leaving: 0, done: 0, asked: 0, taken: 0, blocked: [], turns: null },
 })
 
 export type LockedGroups = ReadonlyMap<string, LockedGroup>
+
+/** The group among those that are to be locked, or that are. */
+export function groupIn(groups: Map<string, LockedGroup>, head: QueueHead, group: string): LockedGroup {
+  const key = keyOf(head, group)
+  const one = groups.get(key) ?? lockable(head, group)
+  groups.set(key, one)
+  return one
+}
 
 const GROUPS = new NamedRows<Pick<LockedGroup, 'head' | 'group'>>(
   'queueMessageGroups',

@@ -53,8 +53,7 @@ function setHead(tx: Tx, { id }: QueueHead, sets: string, values: Parameter[]): 
 async function setGroup(tx: Tx, head: QueueHead, group: string, untilMs: number): Promise<number> {
   const { engine, tables } = tx
   const { id } = head
-  const none = TURNS.make(tx, [{ head, group }])
-  await tx.later(none.sql, none.parameters)
+  await tx.later(TURNS.make(tx, [{ head, group }]))
   const where = 'WHERE queue_id = ? AND message_group = ?'
   const [row] = await tx.rows(`SELECT held_until_ms FROM ${tables.queueTurns} ${where}${engine.forUpdate}`, [id, group])
   await tx.later(

@@ -3,7 +3,7 @@ import type { Tx } from '../../../database/engine'
 import { GROUP_PHASE, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type LockedRow, updateRows } from '../settle/transitions'
-import { keyOf, type LockedGroup, lockable, lockGroups, saveGroups } from './group-locks'
+import { groupIn, type LockedGroup, lockGroups, saveGroups } from './group-locks'
 import { givePlaces, hasPlace, hasRoom, hasTurn, makeNextReady, type Placed } from './places'
 
 /** Gives a place to each of the messages, also beyond the limit: they are in flight, or wait for their next try. */
@@ -11,15 +11,9 @@ export async function givePlacesTo(tx: Tx, head: QueueHead, rows: readonly Locke
   const without = rows.filter((row) => row.messageGroup !== null && !hasPlace(row, head))
   if (head.groupConcurrency === 0 || without.length === 0) return
   const groups = new Map<string, LockedGroup>()
-  for (const { messageGroup } of without) {
-    const group = messageGroup as string
-    groups.set(keyOf(head, group), lockable(head, group))
-  }
+  for (const { messageGroup } of without) groupIn(groups, head, messageGroup as string)
   await lockGroups(tx, groups)
-  for (const { messageGroup } of without) {
-    const one = groups.get(keyOf(head, messageGroup as string)) as LockedGroup
-    one.taken++
-  }
+  for (const { messageGroup } of without) groupIn(groups, head, messageGroup as string).taken++
   await saveGroups(tx, groups)
   await updateRows(tx, 'group_place = ?', without, [head.groupLimitId])
 }
@@ -32,13 +26,11 @@ export async function fillPlaces(tx: Tx, memory: QueueMemory, head: QueueHead, n
   const asked = Math.min(MOST, Math.max(head.groupConcurrency, head.groupRateLimit?.messages ?? 0))
   for (let left = [...names]; left.length > 0; ) {
     const groups = new Map<string, LockedGroup>()
-    for (const group of left) groups.set(keyOf(head, group), { ...lockable(head, group), asked })
+    for (const group of left) groupIn(groups, head, group).asked = asked
     await lockGroups(tx, groups)
     await makeNextReady(tx, await givePlaces(tx, [], groups), memory)
-    left = left.filter((group) => {
-      const one = groups.get(keyOf(head, group)) as LockedGroup
-      return one.blocked.length === asked && hasRoom(one)
-    })
+    const mayTakeMore = (one: LockedGroup) => one.blocked.length === asked && hasRoom(one)
+    left = left.filter((group) => mayTakeMore(groupIn(groups, head, group)))
   }
 }
 
@@ -56,9 +48,7 @@ export async function passTurns(
   const groups = new Map<string, LockedGroup>()
   for (const row of rows) {
     if (!hasTurn(row, head)) continue
-    const group = row.messageGroup as string
-    const one = groups.get(keyOf(head, group)) ?? lockable(head, group)
-    groups.set(keyOf(head, group), one)
+    const one = groupIn(groups, head, row.messageGroup as string)
     one.done++
     if (head.groupConcurrency === 0) one.leaving++
     if (head.groupPhase !== GROUP_PHASE.blocking) one.asked++

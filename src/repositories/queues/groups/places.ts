@@ -21,10 +21,10 @@ import type { QueueMemory } from '../memory'
 import type { MessageToSend } from '../rows'
 import { type LockedRow, makeReady, type NotReady } from '../settle/transitions'
 import {
+  groupIn,
   keyOf,
   type LockedGroup,
   type LockedGroups,
-  lockable,
   lockedElsewhere,
   lockGroups,
   saveGroups,
@@ -89,20 +89,14 @@ function enters(move: MessageMove): QueueHead | null {
 
 function groupsOf(moves: readonly MessageMove[]): Map<string, LockedGroup> {
   const groups = new Map<string, LockedGroup>()
-  const groupOf = (head: QueueHead, group: string) => {
-    const key = keyOf(head, group)
-    const known = groups.get(key) ?? lockable(head, group)
-    groups.set(key, known)
-    return known
-  }
   for (const move of moves) {
     const [left, entered] = [leaves(move), enters(move)]
     if (left) {
-      const one = groupOf(left, move.messageGroup as string)
+      const one = groupIn(groups, left, move.messageGroup as string)
       one.leaving++
       if (hasTurn(move, left)) one.done++
     }
-    if (entered) groupOf(entered, move.messageGroup as string)
+    if (entered) groupIn(groups, entered, move.messageGroup as string)
   }
   for (const one of groups.values()) {
     const { groupPhase } = one.head
@@ -192,12 +186,10 @@ export function enterGroups(
   return changePlaces(tx, [...moves, ...leaving])
 }
 
-/** Both at once. */
 export async function changePlaces(tx: Tx, moves: readonly MessageMove[]): Promise<GivenPlaces> {
   return givePlaces(tx, moves, await lockPlaces(tx, moves))
 }
 
-/** Makes the messages ready that have places now. */
 export async function makeNextReady(tx: Tx, given: GivenPlaces, memory: QueueMemory): Promise<void> {
   for (const [head, rows] of given.next) await makeReady(tx, head, rows, '', memory, given)
 }
@@ -207,7 +199,6 @@ export function busyGroups(tx: Tx, moves: readonly MessageMove[]): Promise<Reado
   return lockedElsewhere(tx, groupsOf(moves))
 }
 
-/** Whether the move changes one of these groups. */
 export function isAmong(move: MessageMove, keys: ReadonlySet<string>): boolean {
   return [leaves(move), enters(move)].some(
     (head) => head !== null && keys.has(keyOf(head, move.messageGroup as string)),

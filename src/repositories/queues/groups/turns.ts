@@ -7,7 +7,9 @@
  * still do, those that wait for theirs and this one are within the rate. A message with a turn is counted as waiting until
  * it is received. The queue's own turns are given by the claim that takes them, which locks their row before anything else.
  */
-import type { Parameter, Session, StatementAnswer, Tx } from '../../../database/engine'
+
+import type { Parameter, Row, Session, StatementAnswer, Tx } from '../../../database/engine'
+import { anyOf } from '../../chunks'
 import type { PollFacts } from '../../reminders'
 import type { QueueHead, Rate } from '../heads'
 import { NamedRows } from '../named-rows'
@@ -113,7 +115,6 @@ export const TURNS = new NamedRows<{ head: Pick<QueueHead, 'id'>; group: string 
 
 const rateOf = ({ head, group }: NamedTurns) => (group === OWN ? head.rateLimit : head.groupRateLimit) as Rate
 
-/** The turns, locked. */
 export async function lockTurns<Named extends NamedTurns>(tx: Tx, all: readonly Named[]): Promise<Map<Named, Turns>> {
   const turns = new Map<Named, Turns>()
   for (const chunk of TURNS.chunks(all)) {
@@ -160,10 +161,9 @@ export async function sweepTurns(session: Session): Promise<boolean> {
   })
   if (old.length === 0) return false
   // One by one: a row that is written again until then stays.
-  const where = old
-    .map(() => '(queue_id = ? AND message_group = ? AND kept_until_ms <= ? AND waiting = 0)')
-    .join(' OR ')
-  const parameters = old.flatMap((row) => [row.queue_id, row.message_group, Number(row.now_ms)] as Parameter[])
-  await session.write((tx) => tx.later(`DELETE FROM ${tx.tables.queueTurns} WHERE ${where}`, parameters))
+  const isOld = '(queue_id = ? AND message_group = ? AND kept_until_ms <= ? AND waiting = 0)'
+  const valuesOf = (row: Row) => [row.queue_id, row.message_group, Number(row.now_ms)] as Parameter[]
+  const { sql, parameters } = anyOf(old, isOld, valuesOf)
+  await session.write((tx) => tx.later(`DELETE FROM ${tx.tables.queueTurns} WHERE ${sql}`, parameters))
   return old.length >= SWEPT
 }

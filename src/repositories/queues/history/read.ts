@@ -2,16 +2,12 @@
  * The history of queues: its rings, with their steps, lengths and slots; reading that of one queue, and which queues grow. Nothing
  * is locked.
  */
-import type { Reader, Row, Session } from '../../../database/engine'
+import type { Reader, Row } from '../../../database/engine'
 import { QUEUE_HISTORY } from '../../../fields/answers-queues'
 import type { HistoryPeriod, HistoryPoint, QueueHistory } from '../../../shared/queue-types'
 import { requireHead } from '../heads'
 
-export function readHistory(session: Session, queue: string, period: HistoryPeriod): Promise<QueueHistory> {
-  return session.read((reader) => historyOf(reader, queue, period))
-}
-
-async function historyOf(reader: Reader, queue: string, period: HistoryPeriod): Promise<QueueHistory> {
+export async function readHistory(reader: Reader, queue: string, period: HistoryPeriod): Promise<QueueHistory> {
   const { id } = await requireHead(reader, queue)
   const ring = RINGS[period]
   const times = timesUntil(await nowOf(reader), ring, ring.slots)
@@ -146,11 +142,7 @@ export async function rowsAt(
   return rows.filter(({ at_ms: at }) => asked.has(Number(at)))
 }
 
-export interface Traffic {
-  sent: number
-  acked: number
-  failed: number
-}
+export type Traffic = Record<(typeof COUNTS)[number], number>
 
 /** The work of this process on each queue since it last wrote the history: plain numbers, of committed work. */
 export class QueueTraffic {
@@ -163,7 +155,10 @@ export class QueueTraffic {
   }
 
   add(queue: string, what: keyof Traffic, count: number): void {
-    if (count > 0) this.#of(queue)[what] += count
+    if (count === 0) return
+    const own = this.#queues.get(queue) ?? { sent: 0, acked: 0, failed: 0 }
+    this.#queues.set(queue, own)
+    own[what] += count
   }
 
   /** All of it; counting begins again. */
@@ -175,19 +170,6 @@ export class QueueTraffic {
 
   /** It could not be written. */
   giveBack(taken: ReadonlyMap<string, Traffic>): void {
-    for (const [queue, { sent, acked, failed }] of taken) {
-      const all = this.#of(queue)
-      all.sent += sent
-      all.acked += acked
-      all.failed += failed
-    }
-  }
-
-  #of(queue: string): Traffic {
-    const known = this.#queues.get(queue)
-    if (known) return known
-    const made = { sent: 0, acked: 0, failed: 0 }
-    this.#queues.set(queue, made)
-    return made
+    for (const [queue, counts] of taken) for (const what of COUNTS) this.add(queue, what, counts[what])
   }
 }

@@ -19,6 +19,8 @@ const STEP_MS = FINE.stepSeconds * 1000
 /** At most one part in this many of the time goes into counting. */
 const SHARE = 20
 const ROWS = 500
+/** SQL: the row by which one process counts at a time. */
+const IS_TURN = `step_seconds = 0 AND slot = 0 AND queue_id = ${ALL_QUEUES}`
 
 /** One round, shortly after the end of a step. Resolves to when the next step ends, in milliseconds from now. */
 export async function recordHistory(session: Session, memory: QueueMemory): Promise<number> {
@@ -49,7 +51,7 @@ export async function recordRest(session: Session, memory: QueueMemory): Promise
 }
 
 async function readClock({ rows, now, tables }: Reader) {
-  const next = `SELECT at_ms FROM ${tables.queueHistory} WHERE step_seconds = 0 AND slot = 0 AND queue_id = ${ALL_QUEUES}`
+  const next = `SELECT at_ms FROM ${tables.queueHistory} WHERE ${IS_TURN}`
   const [row] = await rows(
     `SELECT ${now} AS now_ms, EXISTS (SELECT 1 FROM ${tables.queues}) AS is_any, (${next}) AS next_ms FROM ${tables.schema}`,
   )
@@ -80,13 +82,12 @@ async function addTraffic(tx: Tx, taken: ReadonlyMap<string, Traffic>, atMs: num
 
 /** Takes the count of this step, unless another process has. */
 async function isClaimed(session: Session, atMs: number): Promise<boolean> {
-  const where = `WHERE step_seconds = 0 AND slot = 0 AND queue_id = ${ALL_QUEUES}`
   return session.write(
     async (tx) => {
       const table = tx.tables.queueHistory
-      const take = () => tx.run(`UPDATE ${table} SET at_ms = ${atMs + STEP_MS} ${where} AND at_ms <= ${atMs}`)
+      const take = () => tx.run(`UPDATE ${table} SET at_ms = ${atMs + STEP_MS} WHERE ${IS_TURN} AND at_ms <= ${atMs}`)
       if ((await take()) > 0) return true
-      const [there] = await tx.rows(`SELECT at_ms FROM ${table} ${where}`)
+      const [there] = await tx.rows(`SELECT at_ms FROM ${table} WHERE ${IS_TURN}`)
       if (there !== undefined) return false
       const first = tx.engine.upsert(table, KEY, [...KEY.split(', '), 'at_ms'], ['step_seconds'], [[0, 0, 0, 0]])
       await tx.run(first.sql, first.parameters)
@@ -111,10 +112,7 @@ async function countAll(session: Session, memory: QueueMemory, atMs: number, now
     await write(tx, GAUGES, sets, rows)
     await write(tx, [], [], [keyOf(atMs, FINE, ALL_QUEUES)])
     if (nextMs > atMs + STEP_MS) {
-      await tx.later(
-        `UPDATE ${tx.tables.queueHistory} SET at_ms = ? WHERE step_seconds = 0 AND slot = 0 AND queue_id = ${ALL_QUEUES}`,
-        [nextMs],
-      )
+      await tx.later(`UPDATE ${tx.tables.queueHistory} SET at_ms = ? WHERE ${IS_TURN}`, [nextMs])
     }
   }
   await session.write(count, { arrived: async () => true, retryMs: 0 })
@@ -177,11 +175,9 @@ async function write(
   const names = [KEY, 'at_ms', ...columns].join(', ')
   const all = [...sets, `at_ms = ${engine.proposed('at_ms')}`].join(', ')
   for (const chunk of chunksOf(rows, ROWS)) {
-    const { sql, parameters } = engine.insert(
-      (values) => `INSERT INTO ${tables.queueHistory} (${names}) VALUES ${values} ${engine.onDuplicate(KEY)} ${all}`,
-      chunk,
-    )
-    await tx.later(sql, parameters)
+    const sql = (values: string) =>
+      `INSERT INTO ${tables.queueHistory} (${names}) VALUES ${values} ${engine.onDuplicate(KEY)} ${all}`
+    await tx.later(engine.insert(sql, chunk))
   }
 }
 

@@ -8,7 +8,7 @@
  * Order of the locks: keys (sorted), then their messages. A transaction that has locked a message before its key waits for none.
  */
 import type { Reader, Row, Tx } from '../../../database/engine'
-import { chunksOf, rowsAmong } from '../../chunks'
+import { anyOf, chunksOf, rowsAmong } from '../../chunks'
 import type { QueueHead } from '../heads'
 import { NamedRows } from '../named-rows'
 import { MAX_IDS, STATE } from '../rows'
@@ -55,8 +55,7 @@ export function heldKey({ messageKey, sourceQueueId, state }: LockedRow): string
 export async function lockKeys(tx: Tx, names: readonly KeyName[], { adds = false } = {}): Promise<LockedKeys> {
   const rows: Row[] = []
   for (const chunk of KEYS.chunks(names)) {
-    const none = KEYS.make(tx, chunk)
-    if (adds) await tx.later(none.sql, none.parameters)
+    if (adds) await tx.later(KEYS.make(tx, chunk))
     for (const row of await keyRows(tx, chunk, tx.engine.forUpdate)) rows.push(row)
   }
   const messages = await messagesOf(tx, rows, tx.engine.forUpdate)
@@ -89,7 +88,6 @@ function keyRows(reader: Reader, names: readonly KeyName[], lock: string): Promi
   return reader.rows(sql, parameters)
 }
 
-/** The ids of the messages in a row of a key. */
 function idsOf({ message_id, ahead_id }: Row): bigint[] {
   return [message_id, ahead_id].map((id) => BigInt(id as string)).filter((id) => id !== 0n)
 }
@@ -138,20 +136,18 @@ export async function keysBefore(reader: Reader, head: QueueHead, ids: readonly 
 export async function forgetKeys(tx: Tx, rows: readonly LockedRow[]): Promise<void> {
   const keyed = rows.filter((row) => heldKey(row) !== null)
   for (const chunk of chunksOf(keyed, MAX_IDS)) {
-    const where = chunk.map(() => '(queue_id = ? AND message_key = ? AND message_id = ?)').join(' OR ')
-    const parameters = chunk.flatMap(({ queueId, messageKey, id }) => [queueId, messageKey, id])
+    const names = '(queue_id = ? AND message_key = ? AND message_id = ?)'
+    const { sql, parameters } = anyOf(chunk, names, ({ queueId, messageKey, id }) => [queueId, messageKey, id])
     const from = `${tx.tables.queueKeys}${tx.engine.useIndex('PRIMARY')}`
     const found = await tx.rows(
       `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, message_key, ${tx.engine.bigint('ahead_id')} AS ahead_id ` +
-        `FROM ${from} WHERE ${where}${tx.engine.forNext}`,
+        `FROM ${from} WHERE ${sql}${tx.engine.forNext}`,
       parameters,
     )
-    await saveKeys(
-      tx,
-      found.map((row) => {
-        const head = { id: BigInt(row.queue_id as string) }
-        return { head, key: row.message_key as string, messageId: BigInt(row.ahead_id as string), aheadId: 0n }
-      }),
-    )
+    const keys = found.map((row): KeyRow => {
+      const head = { id: BigInt(row.queue_id as string) }
+      return { head, key: row.message_key as string, messageId: BigInt(row.ahead_id as string), aheadId: 0n }
+    })
+    await saveKeys(tx, keys)
   }
 }

@@ -31,15 +31,12 @@ interface Turned {
 
 /** The changes of one transaction, which has locked the keys. First all messages are named, then their places change, then `finish`. */
 export class KeyTurns {
-  readonly #keys: LockedKeys
   readonly #changed = new Set<LockedKey>()
   readonly #superseded: (Turned & { from: QueueHead })[] = []
   readonly #released: Turned[] = []
   readonly #behind: Turned[] = []
 
-  constructor(keys: LockedKeys) {
-    this.#keys = keys
-  }
+  constructor(private readonly keys: LockedKeys) {}
 
   /** The messages are done, dead or removed. */
   end(head: QueueHead, rows: readonly LockedRow[]): void {
@@ -72,7 +69,7 @@ export class KeyTurns {
   }
 
   #keyOf(head: QueueHead, key: string | null): LockedKey | null {
-    return key === null ? null : (this.#keys.get(nameOfKey(head, key)) ?? null)
+    return key === null ? null : (this.keys.get(nameOfKey(head, key)) ?? null)
   }
 
   #leave(key: LockedKey, row: LockedRow): void {
@@ -90,7 +87,7 @@ export class KeyTurns {
 
   /** Those that wait behind a message that ended without these locks have their turn. */
   releaseOverdue(): void {
-    for (const key of this.#keys.values()) {
+    for (const key of this.keys.values()) {
       if (key.inFlight !== null) continue
       this.#release(key)
       this.#changed.add(key)
@@ -123,20 +120,9 @@ export class KeyTurns {
       const later = rows.filter(({ visibleAtMs }) => visibleAtMs > nowMs)
       await updateRows(tx, `state = ${STATE.delayed}, sort_major = visible_at_ms, sort_minor = 0`, later)
       const waits = later.map(({ visibleAtMs }) => visibleAtMs - nowMs)
-      if (waits.length > 0)
-        await memory.reminders.remind(
-          tx,
-          head.id,
-          waits.reduce((a, b) => Math.min(a, b)),
-        )
-      await makeReady(
-        tx,
-        head,
-        rows.filter((row) => !later.includes(row)),
-        '',
-        memory,
-        given,
-      )
+      await memory.reminders.remindFirst(tx, head.id, waits)
+      const ready = rows.filter((row) => !later.includes(row))
+      await makeReady(tx, head, ready, '', memory, given)
     }
     const changed = [...this.#changed].map(({ head, key, waiting, inFlight }) => {
       const aheadId = waiting === null ? 0n : (inFlight?.id ?? 0n)

@@ -1,12 +1,10 @@
 /** The receivers of a queue, what they hold in flight, and what blocks its message groups. */
-import type { Reader, Row, Session } from '../../../database/engine'
+import type { Reader, Row } from '../../../database/engine'
 import { QUEUE_RECEIVERS } from '../../../fields/answers-receivers'
 import type { BlockedGroup, MessageReceiver, QueueReceivers } from '../../../shared/queue-types'
 import { groupedBy } from '../../chunks'
 import { requireHead } from '../heads'
-import type { QueueMemory } from '../memory'
 import { BEHIND, claimOrder, STATE, stateName } from '../rows'
-import { promoteDue } from '../settle/promote'
 import { GONE_MS, LEAST_RECEIVER, RECEIVER_OF } from './own'
 
 /** Groups of one answer, those with the most messages that wait. */
@@ -46,12 +44,7 @@ export async function holdersOf(reader: Reader, queueId: bigint, rows: readonly 
 /** The number of a claim has the id of its receiver before its last 32 bits. */
 const receiverOf = ({ minor }: Row): number => Number(BigInt(minor as string) >> 32n)
 
-export async function readReceivers(session: Session, memory: QueueMemory, queue: string): Promise<QueueReceivers> {
-  await promoteDue(session, memory, queue)
-  return session.read((reader) => receiversIn(reader, queue))
-}
-
-async function receiversIn(reader: Reader, queue: string): Promise<QueueReceivers> {
+export async function readReceivers(reader: Reader, queue: string): Promise<QueueReceivers> {
   const { id } = await requireHead(reader, queue)
   const inFlight = await countHeld(reader, id)
   const known = await knownReceivers(reader, id)
@@ -91,11 +84,8 @@ async function blockedGroups(reader: Reader, queueId: bigint): Promise<BlockedGr
     [queueId],
   )
   if (found.length === 0) return []
-  const ahead = await messagesAhead(
-    reader,
-    queueId,
-    found.map((row) => row.message_group as string),
-  )
+  const groups = found.map((row) => row.message_group as string)
+  const ahead = await messagesAhead(reader, queueId, groups)
   const holder = await holdersOf(reader, queueId, ahead.filter(isHeld))
   const byGroup = groupedBy(ahead, (row) => row.message_group as string)
   return found.map((row) => ({

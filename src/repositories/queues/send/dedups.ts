@@ -4,8 +4,8 @@
  * Invariant: a dedup id belongs to the sender that first inserts its row. Another sender waits for the end of that
  * transaction, and then sees the id.
  */
-import type { Parameter, Tx } from '../../../database/engine'
-import { chunksOf } from '../../chunks'
+import type { Parameter, Row, Tx } from '../../../database/engine'
+import { anyOf, chunksOf } from '../../chunks'
 import type { PollFacts } from '../../reminders'
 import type { Turn } from '../groups/turns'
 import { CYCLED, givenPlace, isLimited, type QueueHead } from '../heads'
@@ -60,8 +60,7 @@ export async function findDuplicates(
 }
 
 async function lockDedups(tx: Tx, messages: readonly OutgoingMessage[], nowMs: number): Promise<void> {
-  const none = DEDUPS.make(tx, messages)
-  await tx.later(none.sql, none.parameters)
+  await tx.later(DEDUPS.make(tx, messages))
   const columns = `${tx.engine.bigint('message_id')} AS message_id, sent_at_ms`
   const { sql, parameters } = DEDUPS.select(tx, messages, columns, tx.engine.forUpdate)
   const known = new Map((await tx.rows(sql, parameters)).map((row) => [DEDUPS.keyIn(row), row]))
@@ -83,18 +82,15 @@ export function saveDedups(tx: Tx, firsts: readonly OutgoingMessage[], nowMs: nu
 export const oldDedupsSql = ({ tables, now }: PollFacts, what: string) =>
   `SELECT ${what} FROM ${tables.queueDedups} WHERE sent_at_ms <= ${now} - ${DEDUP_MS}`
 
-/** Removes dedup ids that have been kept long enough. */
 export async function sweepDedups(tx: Tx): Promise<number> {
   const rows = await tx.rows(
     `${oldDedupsSql(tx, `${tx.engine.bigint('queue_id')} AS queue_id, dedup_id`)} ` +
       `ORDER BY sent_at_ms LIMIT 500${tx.engine.forNext}`,
   )
   for (const chunk of chunksOf(rows, 100)) {
-    const where = chunk.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
-    await tx.later(
-      `DELETE FROM ${tx.tables.queueDedups} WHERE ${where}`,
-      chunk.flatMap(({ queue_id, dedup_id }) => [queue_id, dedup_id] as Parameter[]),
-    )
+    const valuesOf = ({ queue_id, dedup_id }: Row) => [queue_id, dedup_id] as Parameter[]
+    const { sql, parameters } = anyOf(chunk, '(queue_id = ? AND dedup_id = ?)', valuesOf)
+    await tx.later(`DELETE FROM ${tx.tables.queueDedups} WHERE ${sql}`, parameters)
   }
   return rows.length
 }
@@ -103,21 +99,14 @@ export function outgoing(head: QueueHead, row: MessageToSend): OutgoingMessage {
   return { head, row, id: 0n, first: null, sent: true, start: 0, isBlocked: false, isBehind: false, turn: null }
 }
 
-/** A message that is not sent has the id of the one that it names. */
-export function nameFirst(message: OutgoingMessage): void {
-  if (message.first !== null) message.id = message.first.id
-}
-
 /** It may be received, or waits for its turn only. */
 const isPlaced = ({ row, isBlocked, isBehind }: OutgoingMessage) => row.delayMs === 0 && !isBlocked && !isBehind
 
 export const isReady = (sending: OutgoingMessage) => isPlaced(sending) && sending.turn === null
 
 /** The limit under which it has a place of its group; null if it has none. */
-export function groupPlaceOf(sending: OutgoingMessage): number | null {
-  const { head, row } = sending
-  return isLimited(head) && row.messageGroup !== null && isPlaced(sending) ? givenPlace(head) : null
-}
+export const groupPlaceOf = (one: OutgoingMessage): number | null =>
+  isLimited(one.head) && one.row.messageGroup !== null && isPlaced(one) ? givenPlace(one.head) : null
 
 export function columnsOf(sending: OutgoingMessage, nowMs: number): Parameter[] {
   const { head, row, start, isBlocked, isBehind, turn } = sending

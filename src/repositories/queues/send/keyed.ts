@@ -24,7 +24,6 @@ interface KeyChange {
 
 export interface KeyPlan {
   changes: KeyChange[]
-  /** The new messages, each with its key. */
   added: { key: LockedKey; message: OutgoingMessage }[]
 }
 
@@ -116,10 +115,8 @@ export async function changeWaiting(tx: Tx, memory: QueueMemory, { changes }: Ke
   }
   // A claim may have passed over it, because it was locked.
   const ready = changes.filter((change) => change.row.state === STATE.ready && !isPutOff(change, nowMs))
-  memory.becameReady(
-    tx,
-    ready.map(({ head, row }) => ({ head, priority: row.priority, start: Number.NEGATIVE_INFINITY })),
-  )
+  const places = ready.map(({ head, row }) => ({ head, priority: row.priority }))
+  memory.becameReady(tx, places)
 }
 
 /** After the new messages have their ids. */

@@ -1,6 +1,6 @@
 /** The locks of a send: its queue (shared), its dedup ids, keys, message groups with places, and the urgencies of ready messages. */
 import { type Parameter, placeholders, type Reader, type Row } from '../../../database/engine'
-import { chunksOf, groupedBy, rowsAmong } from '../../chunks'
+import { anyOf, chunksOf, groupedBy, rowsAmong } from '../../chunks'
 import { heldElsewhere, skippingShared } from '../../held'
 import { headColumns, headOf, isLimited, type QueueHead } from '../heads'
 import { type MessageToSend, type SendRequest, urgencyOf } from '../rows'
@@ -75,10 +75,9 @@ async function heldOf(reader: Reader, kind: LockKind, locks: readonly Lock[]): P
   const rowName = (row: Row) => nameOf(kind, row.queue_id, row.name)
   const distinct = new Map(locks.map((lock) => [nameOf(kind, lock.queueId, lock.value), lock]))
   for (const chunk of chunksOf([...distinct.values()], MAX_ROWS)) {
-    const where = chunk.map(() => `(queue_id = ? AND ${column} = ?${more})`).join(' OR ')
-    const sql = `SELECT ${reader.engine.bigint('queue_id')} AS queue_id, ${column} AS name FROM ${reader.tables[table]} WHERE ${where}`
-    const parameters = chunk.flatMap(({ queueId, value }) => [queueId, value])
-    for (const name of await heldElsewhere(reader, { sql, parameters }, rowName)) names.push(name)
+    const any = anyOf(chunk, `(queue_id = ? AND ${column} = ?${more})`, ({ queueId, value }) => [queueId, value])
+    const sql = `SELECT ${reader.engine.bigint('queue_id')} AS queue_id, ${column} AS name FROM ${reader.tables[table]} WHERE ${any.sql}`
+    for (const name of await heldElsewhere(reader, { sql, parameters: any.parameters }, rowName)) names.push(name)
   }
   return names
 }

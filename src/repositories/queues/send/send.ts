@@ -13,11 +13,11 @@ import { committing } from '../../runners'
 import { leaveMark } from '../../writers'
 import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
 import { enterGroups, makeNextReady } from '../groups/places'
-import { type HeldHeads, holdHeads, isLimited, lowerShortest, markKeyed, type QueueHead, readHead } from '../heads'
+import { type HeldHeads, heldHeads, holdHeadsSql, isLimited, lowerShortest, type QueueHead, readHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { insertChunks, insertedColumns, type SendRequest, textsOf } from '../rows'
 import { admit } from './admission'
-import { columnsOf, groupPlaceOf, isReady, nameFirst, type OutgoingMessage, saveDedups } from './dedups'
+import { columnsOf, groupPlaceOf, isReady, type OutgoingMessage, saveDedups } from './dedups'
 import { changeWaiting, leavingPlaces, saveAdded } from './keyed'
 import { idsOf, type PlainBatch, plainBatch, returningIds, sendPlainly, sendQuickly } from './quick-send'
 import { heldSendLocks } from './send-locks'
@@ -78,7 +78,8 @@ async function sendEach(
   const open = isOwn ? plain : null
   const queues = [...new Set(requests.map(({ queue }) => queue))]
   if (plain === null) await markAll(tx, memory, requests)
-  const held = await holdHeads(tx, queues, open ? startOf(tx, memory, open) : undefined)
+  const hold = holdHeadsSql(tx, queues, open ? startOf(tx, memory, open) : undefined)
+  const held = heldHeads(await tx.rows(hold.sql, hold.parameters))
   for (const head of held.heads) memory.learn(head)
   const plainly = open && (await sendPlainly(tx, memory, requests, open, held))
   return plainly ?? sendFully(tx, memory, requests, held, isOwn)
@@ -91,7 +92,9 @@ async function markAll(tx: Tx, memory: QueueMemory, requests: readonly SendReque
     if (memory.seen(queue)?.isKeyed === true) continue
     const head = await readHead(tx, queue)
     if (head === null || head.isKeyed) continue
-    await markKeyed(tx, head)
+    await tx.run(`UPDATE ${tx.tables.queues} SET keyed = 1, version = version + 1 WHERE id = ? AND keyed = 0`, [
+      head.id,
+    ])
     memory.changed(tx, queue)
   }
 }
@@ -125,15 +128,15 @@ async function sendFully(
   await changeWaiting(tx, memory, keys, nowMs)
   for (const chunk of insertChunks(toInsert, ({ row }) => row)) await insertChunk(tx, chunk, held)
   await saveAdded(tx, keys)
-  // In their order: one that is not sent comes after the one that it names.
-  for (const outcome of outcomes) if (!(outcome instanceof RecentnError)) outcome.forEach(nameFirst)
+  // In their order: one that is not sent has the id of the one before it that it names.
+  for (const outcome of outcomes) {
+    for (const one of outcome instanceof RecentnError ? [] : outcome) if (one.first !== null) one.id = one.first.id
+  }
   await saveDedups(tx, dedups, nowMs)
   for (const { level, end } of passed ?? []) await passStarts(tx, level, end)
   await makeNextReady(tx, given, memory)
-  memory.becameReady(
-    tx,
-    ready.map(({ head, row, start }) => ({ head, priority: row.priority, start })),
-  )
+  const places = ready.map(({ head, row, start }) => ({ head, priority: row.priority, start }))
+  memory.becameReady(tx, places)
   return outcomes.map((outcome) =>
     outcome instanceof RecentnError ? outcome : outcome.map(({ id, sent }) => SENT.make({ id, sent })),
   )
@@ -192,10 +195,12 @@ function levelsOf(ready: readonly OutgoingMessage[]): OpenLevel[] {
 }
 
 async function giveStarts(tx: Tx, ready: readonly OutgoingMessage[]): Promise<void> {
-  const starts = await assignStarts(
-    tx,
-    ready.map(({ head, row }) => ({ queueId: head.id, priority: row.priority, messageGroup: row.messageGroup })),
-  )
+  const alike = ({ head, row: { priority, messageGroup } }: OutgoingMessage) => ({
+    queueId: head.id,
+    priority,
+    messageGroup,
+  })
+  const starts = await assignStarts(tx, ready.map(alike))
   for (const [index, sending] of ready.entries()) sending.start = starts[index] as number
 }
 

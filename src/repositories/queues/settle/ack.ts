@@ -99,7 +99,7 @@ class Removal {
 
 async function removeListed(statements: Statements, head: QueueHead, list: readonly Receipt[]): Promise<string[]> {
   if (list.length === 0) return []
-  const { where, parameters } = heldBy(list)
+  const { sql: where, parameters } = heldBy(list)
   const sql =
     `DELETE FROM ${statements.tables.queueMessages} WHERE ${where} AND ${QUEUE_OF_IDS} = ${head.id} ` +
     `AND (SELECT version FROM ${statements.tables.queues} WHERE id = ${head.id}) = ${head.version}`
@@ -114,7 +114,7 @@ async function removeListed(statements: Statements, head: QueueHead, list: reado
 }
 
 async function goneOf(reader: Reader, receipts: readonly Receipt[]): Promise<string[]> {
-  const { where, parameters } = messagesOf(receipts)
+  const { sql: where, parameters } = messagesOf(receipts)
   const id = `${reader.engine.bigint('id')} AS id`
   const rows = await reader.rows(`SELECT ${id} FROM ${reader.tables.queueMessages} WHERE ${where}`, parameters)
   const there = new Set(rows.map((row) => BigInt(row.id as string)))
@@ -122,7 +122,7 @@ async function goneOf(reader: Reader, receipts: readonly Receipt[]): Promise<str
 }
 
 async function receiptsThere(reader: Reader, receipts: readonly Receipt[]): Promise<Receipt[]> {
-  const { where, parameters } = heldBy(receipts)
+  const { sql: where, parameters } = heldBy(receipts)
   const rows = await reader.rows(`SELECT receipt FROM ${reader.tables.queueMessages} WHERE ${where}`, parameters)
   const there = new Set(rows.map(({ receipt }) => receipt))
   return receipts.filter(({ receipt }) => there.has(receipt))

@@ -141,10 +141,8 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   const dead = free.filter((row) => dying.includes(row))
   const turns = new KeyTurns(keys)
   turns.end(head, dead)
-  const ready = turns.again(
-    head,
-    free.filter((row) => !dying.includes(row)),
-  )
+  const living = free.filter((row) => !dying.includes(row))
+  const ready = turns.again(head, living)
   const moves = [...movesOf(dead, head, target), ...movesOf(ready, head, head), ...turns.moves(nowMs)]
   const groups = await lockPlaces(tx, moves)
   const next = [...groups.values()].flatMap(({ blocked }) => blocked)

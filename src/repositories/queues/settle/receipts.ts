@@ -4,7 +4,7 @@
  * Invariant: a statement that settles changes only rows that still have the receipt, so that a receiver that is too late
  * changes nothing.
  */
-import { type Parameter, placeholders, type Statement } from '../../../database/engine'
+import { placeholders, type Statement } from '../../../database/engine'
 import { MAX_ID } from '../../../fields/rules'
 import type { MessageFailure } from '../../../shared/queue-types'
 
@@ -53,12 +53,6 @@ function checkOf(queueId: bigint): number {
   return hash >>> 0
 }
 
-/** An SQL condition and the values of its placeholders. */
-export interface Condition {
-  where: string
-  parameters: Parameter[]
-}
-
 /**
  * SQL: the queue's id, in a condition on messages that are looked up by their ids. The sign, which changes nothing else,
  * keeps SQLite from going through all messages of the queue in place of many look-ups.
@@ -66,17 +60,17 @@ export interface Condition {
 export const QUEUE_OF_IDS = '+queue_id'
 
 /** A receipt is drawn for one message, so that a row with one of these ids and one of these receipts has its own. */
-export function heldBy(receipts: readonly Receipt[]): Condition {
-  const { where, parameters } = messagesOf(receipts)
+export function heldBy(receipts: readonly Receipt[]): Statement {
+  const { sql, parameters } = messagesOf(receipts)
   return {
-    where: `${where} AND receipt IN (${placeholders(receipts.length)})`,
+    sql: `${sql} AND receipt IN (${placeholders(receipts.length)})`,
     parameters: [...parameters, ...receipts.map(({ receipt }) => receipt)],
   }
 }
 
 /** The messages of the receipts, whoever has them now. */
-export function messagesOf(receipts: readonly Receipt[]): Condition {
-  return { where: `id IN (${placeholders(receipts.length)})`, parameters: receipts.map(({ id }) => id) }
+export function messagesOf(receipts: readonly Receipt[]): Statement {
+  return { sql: `id IN (${placeholders(receipts.length)})`, parameters: receipts.map(({ id }) => id) }
 }
 
 /**

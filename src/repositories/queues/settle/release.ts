@@ -1,6 +1,7 @@
 /** Ending the claims of others by the ids of messages: as a nack by their receiver would. */
-import { placeholders, type Reader, type Session } from '../../../database/engine'
-import { chunksOf } from '../../chunks'
+
+import type { Reader, Session } from '../../../database/engine'
+import { rowsAmong } from '../../chunks'
 import { requireHead } from '../heads'
 import { MAX_IDS, STATE } from '../rows'
 import { QUEUE_OF_IDS, type Receipt } from './receipts'
@@ -21,14 +22,8 @@ export async function release(
 
 async function heldReceipts(reader: Reader, queue: string, ids: readonly bigint[]): Promise<Receipt[]> {
   const { id } = await requireHead(reader, queue)
-  const receipts: Receipt[] = []
-  for (const chunk of chunksOf([...new Set(ids)], MAX_IDS)) {
-    const rows = await reader.rows(
-      `SELECT ${reader.engine.bigint('id')} AS id, receipt FROM ${reader.tables.queueMessages} ` +
-        `WHERE id IN (${placeholders(chunk.length)}) AND ${QUEUE_OF_IDS} = ? AND state = ${STATE.inFlight}`,
-      [...chunk, id],
-    )
-    for (const row of rows) receipts.push({ id: BigInt(row.id as string), receipt: row.receipt as string })
-  }
-  return receipts
+  const select = `SELECT ${reader.engine.bigint('id')} AS id, receipt FROM ${reader.tables.queueMessages} WHERE id IN`
+  const held = (some: string) => `${select} ${some} AND ${QUEUE_OF_IDS} = ? AND state = ${STATE.inFlight}`
+  const rows = await rowsAmong(reader, [...new Set(ids)], MAX_IDS, held, { after: [id] })
+  return rows.map((row) => ({ id: BigInt(row.id as string), receipt: row.receipt as string }))
 }

@@ -120,10 +120,8 @@ export function settling<Request extends SettleRequest>(
   })
 }
 
-/** Nacks of one queue with the same options settle together. */
 export const NACKS = settling<NackRequest>(({ queue, nack }) => JSON.stringify([queue, nack]), nackTogether)
 
-/** Extensions of one queue with the same visibility settle together. */
 export const EXTENDS = settling<ExtendRequest>(({ queue, visibilityMs }) => `${visibilityMs} ${queue}`, extendTogether)
 
 async function nackTogether(
@@ -131,10 +129,8 @@ async function nackTogether(
   memory: QueueMemory,
   { queue, nack, receipts }: NackRequest,
 ): Promise<SettledReceipts> {
-  const settled = await session.write(
-    (tx) => nackAll(tx, memory, queue, receipts, nack),
-    untilSettled(memory, queue, receipts),
-  )
+  const nackThem = (tx: Tx) => nackAll(tx, memory, queue, receipts, nack)
+  const settled = await session.write(nackThem, untilSettled(memory, queue, receipts))
   await session.afterCommit(memory.counting('messagesNacked', settled.size, queue, 'failed'))
   return settled
 }
@@ -154,10 +150,8 @@ async function nackAll(
   }
   const dying = rows.filter((row) => dead || isOutOfReceives(row, head))
   turns.end(head, dying)
-  const again = turns.again(
-    head,
-    rows.filter((row) => !dying.includes(row)),
-  )
+  const living = rows.filter((row) => !dying.includes(row))
+  const again = turns.again(head, living)
   const deadLetterQueue = dying.length === 0 ? null : await deadLetterQueueOf(tx, head, tx.engine.forShare)
   const [later, ready] = delayMs > 0 ? [again, []] : [[], again]
   const moves = [...movesOf(dying, head, deadLetterQueue), ...movesOf(ready, head, head)]
@@ -244,9 +238,7 @@ export async function giveAllBack(
     const waiting = rows.filter(({ id }) => given.blocked.has(id))
     await makeBlocked(tx, head, waiting, `, ${uncounted}`)
   })
-  memory.becameReady(
-    tx,
-    ready.map(({ priority }) => ({ head, priority, start: Number.NEGATIVE_INFINITY })),
-  )
+  const places = ready.map(({ priority }) => ({ head, priority }))
+  memory.becameReady(tx, places)
   return receiptsOf(claimed)
 }

@@ -55,7 +55,7 @@ export async function holdWithMessages(
 function lockHeldSql(tx: Tx, receipts: readonly Receipt[]): Statement[] {
   const sorted = [...receipts].sort((a, b) => (a.id < b.id ? -1 : 1))
   return chunksOf(sorted, MAX_IDS).map((chunk) => {
-    const { where, parameters } = heldBy(chunk)
+    const { sql: where, parameters } = heldBy(chunk)
     const order = `ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`
     return { sql: `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE ${where} ${order}`, parameters }
   })
@@ -126,12 +126,10 @@ export async function makeReady(
   if (later.size > 0) await makeLater(tx, head, all, later, sets, memory)
   const rows = all.filter(({ id }) => !blocked.has(id) && !later.has(id))
   if (rows.length === 0) return
-  const starts = await assignStarts(
-    tx,
-    rows.map(({ priority, messageGroup }) => ({ queueId: head.id, priority, messageGroup })),
-  )
+  const becoming = rows.map(({ priority, messageGroup }) => ({ queueId: head.id, priority, messageGroup }))
+  const starts = await assignStarts(tx, becoming)
   const cycle = head.cycled === CYCLED.not ? 0 : head.id
-  const started = rows.map(({ id, priority }, index) => ({ id, priority, start: starts[index] as number }))
+  const started = rows.map(({ id, priority }, index) => ({ id, head, priority, start: starts[index] as number }))
   for (const chunk of chunksOf(started, MAX_IDS)) {
     const cases = chunk.map(({ id, start }) => `WHEN ${id} THEN ${start}`).join(' ')
     const start = `CASE id ${cases} END`
@@ -142,10 +140,7 @@ export async function makeReady(
       chunk,
     )
   }
-  memory.becameReady(
-    tx,
-    started.map(({ priority, start }) => ({ head, priority, start })),
-  )
+  memory.becameReady(tx, started)
 }
 
 /** Delays those of the messages of groups in the queue `head` whose turns come later. */
@@ -167,12 +162,7 @@ export async function makeLater(
     )
   }
   const waits = rows.map(({ id }) => later.get(id)?.inMs as number)
-  if (waits.length > 0)
-    await memory.reminders.remind(
-      tx,
-      head.id,
-      waits.reduce((a, b) => Math.min(a, b)),
-    )
+  await memory.reminders.remindFirst(tx, head.id, waits)
 }
 
 /** Blocks messages of groups in the queue `head`: they are handed out once their groups have places for them. */
