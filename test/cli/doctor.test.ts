@@ -7,7 +7,7 @@ import { clusterAnswer, connectionsAnswer } from '../../src/cli/doctor-servers'
 import { dataSourceOptions } from '../../src/database/opening/connect'
 import { openStore } from '../../src/store/open'
 import { describeEngine, engineUrl, freshDatabase } from '../support/engines'
-import { run, temporaryFolder } from './support'
+import { command, run, temporaryFolder } from './support'
 
 const folder = temporaryFolder()
 afterAll(() => folder.remove())
@@ -37,9 +37,9 @@ describe('recentn migrate and doctor on sqlite', () => {
   it('say which database cannot be reached, without user and password', async () => {
     const url = 'mysql://nobody:secret@127.0.0.1:1/shop'
     const said = /The database mysql:\/\/127\.0\.0\.1:1\/shop cannot be reached: connect ECONNREFUSED/
-    const doctor = await run(['doctor', '--database-url', url])
+    const doctor = await command(['doctor', '--database-url', url])
     expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(said) })
-    const migrated = await run(['migrate'], { env: { DATABASE_URL: url } })
+    const migrated = await command(['migrate'], { DATABASE_URL: url })
     expect(migrated).toMatchObject({ code: 4, stderr: expect.stringMatching(said) })
     expect(doctor.stdout + migrated.stderr).not.toMatch(/nobody|secret/)
   })
@@ -49,12 +49,12 @@ describe('recentn migrate and doctor on sqlite', () => {
     const store = await openStore({ url, sweep: false })
     await store.dataSource.query('UPDATE recentn_schema SET version = 9999')
     await store.close()
-    const ran = await run(['doctor', '--database-url', url])
+    const ran = await command(['doctor', '--database-url', url])
     expect(ran).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/WRONG schema .*newer than this code[\s\S]*newer recentn/),
     })
-    const migrated = await run(['migrate', '--database-url', url])
+    const migrated = await command(['migrate', '--database-url', url])
     expect(migrated).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/newer than this code/) })
   })
 })
@@ -66,26 +66,26 @@ describe.each(['sqlite' as const, ...served])('recentn migrate and doctor on %s'
     await user.initialize()
     await user.query('CREATE TABLE recentn_sequences (name varchar(20), next_val bigint)')
     const url = ['--database-url', database.url]
-    const refused = await run(['migrate', ...url])
+    const refused = await command(['migrate', ...url])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toMatch(
       /^recentn: .*recentn_sequences \(a table with the columns name, next_val\).*RECENTN_TABLE_PREFIX/,
     )
-    const taken = await run(['doctor', ...url])
+    const taken = await command(['doctor', ...url])
     expect(taken.code).toBe(1)
     expect(taken.stdout).toMatch(
       /ok +connection .*\nWRONG +schema .*recentn_sequences \(a table .*\n.*RECENTN_TABLE_PREFIX/,
     )
     const env = { RECENTN_TABLE_PREFIX: 'shop_' }
-    expect(await run(['migrate', ...url], { env })).toMatchObject({ code: 0, stderr: '' })
-    const made = await run(['keys', 'create', '--label', 'a', '--scope', 'read', ...url], { env })
+    expect(await command(['migrate', ...url], env)).toMatchObject({ code: 0, stderr: '' })
+    const made = await command(['keys', 'create', '--label', 'a', '--scope', 'read', ...url], env)
     expect(made.code).toBe(0)
     expect(await user.query('SELECT label FROM shop_keys')).toEqual([{ label: 'a' }])
-    const fine = await run(['doctor', ...url], { env })
+    const fine = await command(['doctor', ...url], env)
     expect(fine.stdout).toMatch(/ok +schema +up to date, version \d+\n/)
     expect(fine.stdout).not.toMatch(/WRONG/)
     await user.query('ALTER TABLE shop_queues RENAME COLUMN paused TO halted')
-    const changed = await run(['doctor', ...url], { env })
+    const changed = await command(['doctor', ...url], env)
     expect(changed.code).toBe(1)
     expect(changed.stdout).toMatch(/WRONG +schema .*shop_queues has no column paused; shop_queues has a column halted/)
     expect(await user.query('SELECT * FROM recentn_sequences')).toEqual([])
@@ -99,7 +99,7 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
     const database = await freshDatabase(engine)
     // Its clock is two hours behind, so that what it writes is old for all others.
     const store = await openStore({ url: database.url, sweep: false, publish: false, clockOffsetMs: () => -7_200_000 })
-    const fine = await run(['doctor', '--database-url', database.url])
+    const fine = await command(['doctor', '--database-url', database.url])
     expect(fine.stdout).toMatch(/ok +queues +0 messages ready, 0 in flight, 0 delayed, 0 dead\n/)
     expect(fine.stdout).toMatch(/ok +feeds +0 entries wait to be published, no consumers\n/)
     await store.queues.put('mail')
@@ -112,7 +112,7 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
     await store.dataSource.query("UPDATE recentn_sequences SET value = 20000 WHERE sequence_name = 'news'")
     await store.feeds.put('news', 'k', 2)
     await store.close()
-    const said = await run(['doctor', '--database-url', database.url])
+    const said = await command(['doctor', '--database-url', database.url])
     expect(said.stdout).toMatch(/WARN +queues +1 messages ready, .* 1 dead, the oldest waits for 72\d\d s\n/)
     expect(said.stdout).toMatch(/-> dead messages are in "mail" \(1\): .*see that workers run/)
     expect(said.stdout).toMatch(/WARN +feeds +1 entries wait to be published for up to 72\d\d s, .* up to 20000 behind/)
@@ -150,7 +150,7 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
     await queues.receive('mail-dead', { visibilityTimeoutSeconds: 43_200 })
     await schedules.put('nightly', { queue: 'own', everySeconds: 60, body: 1 })
     await store.close()
-    const said = await run(['doctor', '--database-url', database.url])
+    const said = await command(['doctor', '--database-url', database.url])
     expect(said.stdout).toMatch(/WARN +queues +0 messages ready, 0 in flight, 0 delayed, 5 dead\n/)
     expect(said.stdout).toContain(
       '-> dead messages are in "mail-dead" (3), "own" (2): look at lastError, then redrive or delete them\n',
@@ -205,10 +205,10 @@ for (const engine of ['mariadb', 'mysql'] as const) {
   describeEngine(engine, 'recentn doctor', () => {
     it('finds a server fit, and who holds locks on our tables', async () => {
       const database = await freshDatabase(engine)
-      const before = await run(['doctor', '--database-url', database.url])
+      const before = await command(['doctor', '--database-url', database.url])
       expect(before).toMatchObject({ code: 1, stdout: expect.stringMatching(/WRONG +schema[\s\S]*recentn migrate/) })
-      await run(['migrate', '--database-url', database.url])
-      const free = await run(['doctor', '--database-url', database.url, '--json'])
+      await command(['migrate', '--database-url', database.url])
+      const free = await command(['doctor', '--database-url', database.url, '--json'])
       const states = JSON.parse(free.stdout).findings.map((one: { check: string; state: string }) => [
         one.check,
         one.state,
@@ -236,7 +236,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       await holder.query('UPDATE recentn_schema SET version = version')
       await holder.query("INSERT INTO recentn_policies (prefix, capacity, mode) VALUES ('held', 1, 'history')")
       await holder.query('UPDATE recentn_policies SET capacity = 2')
-      const held = await run(['doctor', '--database-url', database.url])
+      const held = await command(['doctor', '--database-url', database.url])
       expect(held.stdout).toMatch(
         new RegExp(`connection ${holder.threadId} \\(.*\\), in its transaction for \\d+ s: [1-9]`),
       )
@@ -247,7 +247,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
 
     it('says what this user may not look at, and that a password is wrong', async () => {
       const database = await freshDatabase(engine)
-      await run(['migrate', '--database-url', database.url])
+      await command(['migrate', '--database-url', database.url])
       const root = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') })
       const name = new URL(database.url).pathname.slice(1)
       await root.query(`CREATE USER '${name.slice(-12)}'@'%' IDENTIFIED BY 'secret'`)
@@ -255,11 +255,11 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       const url = new URL(database.url)
       url.username = name.slice(-12)
       url.password = 'secret'
-      const low = await run(['doctor', '--database-url', url.href])
+      const low = await command(['doctor', '--database-url', url.href])
       expect(low.code).toBe(0)
       expect(low.stdout).toMatch(/\? +locks +this user may not look \(.*\n +-> grant the user PROCESS/)
       url.password = 'wrong'
-      const denied = await run(['doctor', '--database-url', url.href])
+      const denied = await command(['doctor', '--database-url', url.href])
       expect(denied).toMatchObject({
         code: 1,
         stdout: expect.stringMatching(/^WRONG +connection +\w+:\/\/\S+ can't be used: .*Access denied/),

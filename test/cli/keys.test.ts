@@ -1,14 +1,14 @@
-/** `recentn keys` as a separate process. */
+/** `recentn keys`: as a separate process, and its other commands in one. */
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open'
-import { run, temporaryFolder } from './support'
+import { command, run, temporaryFolder } from './support'
 
 const folder = temporaryFolder()
 afterAll(() => folder.remove())
 
 let count = 0
 const freshUrl = () => `sqlite:${join(folder.path, `${++count}.db`)}`
-const keys = (url: string, ...args: string[]) => run(['keys', ...args], { env: { DATABASE_URL: url } })
+const keys = (url: string, ...args: string[]) => command(['keys', ...args], { DATABASE_URL: url })
 const KEY = /^rk_([0-9a-f]{16})_[A-Za-z0-9_-]{43}\n$/
 
 async function verify(url: string, key: string) {
@@ -29,8 +29,8 @@ describe('recentn keys', () => {
     ],
     [['list'], /--database-url[\s\S]*--json/],
     [['revoke'], /<id>|recentn keys list[\s\S]*within 5 seconds/],
-  ])('explains %j', async (command, text) => {
-    const ran = await run(['keys', ...command, '--help'])
+  ])('explains %j', async (args, text) => {
+    const ran = await command(['keys', ...args, '--help'])
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(text)
   })
@@ -52,18 +52,8 @@ describe('recentn keys', () => {
 
   it('makes a key, alone on standard output, in a database that is new', async () => {
     const url = freshUrl()
-    const ran = await keys(
-      url,
-      'create',
-      '--label',
-      'shop',
-      '--scope',
-      'read',
-      '--scope',
-      'append',
-      '--prefix',
-      'shop:',
-    )
+    const args = ['create', '--label', 'shop', '--scope', 'read', '--scope', 'append', '--prefix', 'shop:']
+    const ran = await run(['keys', ...args], { env: { DATABASE_URL: url } })
     expect(ran.code).toBe(0)
     expect(ran.stdout).toMatch(KEY)
     const id = KEY.exec(ran.stdout)?.[1]
@@ -111,7 +101,7 @@ describe('recentn keys', () => {
 
   it('says that there are none', async () => {
     const url = freshUrl()
-    await run(['migrate'], { env: { DATABASE_URL: url } })
+    await command(['migrate'], { DATABASE_URL: url })
     expect((await keys(url, 'list')).stdout).toBe('There are no keys.\n')
     expect((await keys(url, 'list', '--json')).stdout).toBe('{"keys":[]}\n')
   })

@@ -1,8 +1,8 @@
-/** `recentn queues`, `groups` and `feeds` as processes: on a database, and on a server of the same database. */
+/** `recentn queues`, `groups` and `feeds`, on a database and on a server of the same database; as processes where they end. */
 import { PassThrough } from 'node:stream'
 import { confirm } from '../../src/cli/confirm'
 import { JsonText } from '../../src/shared/json'
-import { operated, run } from './support'
+import { command, operated, run } from './support'
 
 /** A double holds neither of its numbers. */
 const EXACT = '{"to":"all","n":12345678901234567890,"price":1.50}'
@@ -281,7 +281,7 @@ test.each([
   [4, ['feeds', 'list', '--url', 'http://127.0.0.1:2'], /can't be reached.*ECONNREFUSED/],
   [4, ['feeds', 'list', '--database-url', 'mysql://u:p@127.0.0.1:2/x'], /ECONNREFUSED/],
 ])('exits with %i for %j, without a stack', async (code, args, said) => {
-  const ran = await onDatabase(...args)
+  const ran = await run(args, { env: { DATABASE_URL: databaseUrl } })
   expect(ran).toMatchObject({ code, stdout: '' })
   expect(ran.stderr).toMatch(said)
   expect(ran.stderr).not.toMatch(/\n +at /)
@@ -290,13 +290,13 @@ test.each([
 test('a bad environment is refused with every fault', async () => {
   const bad = ['RECENTN_POOL_SIZE', 'RECENTN_LOG_FORMAT', 'RECENTN_LOG_LEVEL', 'RECENTN_ACCESS_LOG']
   const env = Object.fromEntries(bad.map((name) => [name, 'x']))
-  const { stderr } = await run(['queues', 'list', '--database-url', databaseUrl], { env })
+  const { stderr } = await command(['queues', 'list', '--database-url', databaseUrl], env)
   for (const name of bad) expect(stderr).toContain(`${name}: must be `)
 })
 
 test('a server says what a key may not do', async () => {
-  const without = run(['queues', 'list', '--url', server().url])
-  const reading = run(['queues', 'pause', 'mail', '--url', server().url], { env: { RECENTN_KEY: reader } })
+  const without = command(['queues', 'list', '--url', server().url])
+  const reading = command(['queues', 'pause', 'mail', '--url', server().url], { RECENTN_KEY: reader })
   expect((await without).stderr).toMatch(/^recentn: An API key is required.*: give a key of that server by RECENTN_KEY/)
   expect((await reading).stderr).toMatch(/^recentn: The key \w+ does not have the scope admin\n$/)
   expect([(await without).code, (await reading).code]).toEqual([1, 1])
@@ -308,8 +308,8 @@ test.each([
   [['queues'], /\blist .*get .*put .*ensure .*update .*drop .*send .*pause .*resume .*peek .*redrive .*purge /s],
   [['policies'], /\blist .*get .*put .*ensure .*update .*drop /s],
   [['feeds'], /\blist .*status .*drop .*changes .*move-cursor .*drop-cursor /s],
-])('explains %j', async (command, text) => {
-  const ran = await run([...command, '--help'])
+])('explains %j', async (args, text) => {
+  const ran = await command([...args, '--help'])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
   expect(ran.stdout).toMatch(text)
 })

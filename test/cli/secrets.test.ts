@@ -28,7 +28,7 @@ afterAll(() => {
 })
 
 /** The output of a command, run in this process. */
-async function written(args: readonly string[]): Promise<string> {
+async function written(args: readonly string[], program: Command): Promise<string> {
   const texts: string[] = []
   const write = (text: unknown) => texts.push(String(text)) > 0
   const spies = [
@@ -44,7 +44,7 @@ async function written(args: readonly string[]): Promise<string> {
   const before = process.env.DATABASE_URL
   process.env.DATABASE_URL = databaseUrl
   try {
-    await main(args, program())
+    await main(args, program)
   } finally {
     for (const spy of spies) spy.mockRestore()
     process.exitCode = undefined
@@ -72,9 +72,10 @@ test.each(commands.map((walked) => [walked.path.join(' '), walked] as const))('%
     mandatory.flatMap(({ long, argChoices }) =>
       long === name ? [] : [long as string, argChoices?.[0] ?? (long === '--scope' ? 'read' : '1')],
     )
+  const parsed = program()
   const unseen = async (args: string[]) => {
     // Jest's process keeps Node's own listener of warnings, which the command line replaces by one that cuts secrets.
-    const text = (await written([...path, ...args])).replaceAll(/^\(node:\d+\) .*$/gm, '')
+    const text = (await written([...path, ...args], parsed)).replaceAll(/^\(node:\d+\) .*$/gm, '')
     expect({ args, leaks: text.includes(SECRET) || text.includes(SECRET.slice(0, 20)) }).toEqual({ args, leaks: false })
     return text
   }

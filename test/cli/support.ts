@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openStore } from '../../src/store/open'
 import type { Store } from '../../src/store/types'
-import { type RunningServer, startServer } from '../support/processes'
+import { foreignVariables, type RunningServer, type Script, spawnScript, startServer } from '../support/processes'
 
 const CLI = resolve(__dirname, '../../dist/src/cli.js')
 
@@ -33,12 +33,12 @@ afterAll(() => {
   for (const child of running) child.kill('SIGKILL')
 })
 
+const environmentWith = (env: RunOptions['env']) => ({ ...foreignVariables(), ...env })
+
 /** Starts the built command line, with nothing of this process's configuration. */
 export function start(args: readonly string[], options: RunOptions = {}): Running {
   if (!existsSync(CLI)) throw new Error('the command line is not built: npm run build')
-  const foreign = Object.entries(process.env).filter(([name]) => !/^(RECENTN_.*|DATABASE_URL|HOST|PORT)$/.test(name))
-  const env = { ...Object.fromEntries(foreign), ...options.env }
-  const child = spawn(process.execPath, [CLI, ...args], { cwd: options.cwd, env })
+  const child = spawn(process.execPath, [CLI, ...args], { cwd: options.cwd, env: environmentWith(options.env) })
   running.add(child)
   child.on('close', () => running.delete(child))
   const ran: Ran = { code: null, stdout: '', stderr: '' }
@@ -65,11 +65,24 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
   return { process: child, said, ended }
 }
 
-/** Runs the built command line to its end. */
-export function run(args: readonly string[], options: RunOptions & { stdin?: string | Buffer } = {}): Promise<Ran> {
+/** Runs the built command line to its end, as a process. */
+export function run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const running = start(args, options)
-  running.process.stdin?.end(options.stdin ?? '')
+  running.process.stdin?.end()
   return running.ended
+}
+
+let commands: Script | undefined
+let last: Promise<unknown> = Promise.resolve()
+
+/** Runs a command to its end as `run` does, in one process with all others of the test file, one after another. */
+export function command(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  commands ??= spawnScript('test/cli/commands-child.mjs')
+  const { send, next } = commands
+  send({ args, env: environmentWith(env) })
+  const ran = last.then(next) as Promise<Ran>
+  last = ran
+  return ran
 }
 
 /** A folder for one test file. */
@@ -99,7 +112,7 @@ export function operated() {
     databaseUrl,
     withStore,
     server: () => server,
-    onDatabase: (...args: string[]) => run(args, { env: { DATABASE_URL: databaseUrl } }),
-    onServer: (...args: string[]) => run([...args, '--url', server.url], { env: { RECENTN_KEY: server.key } }),
+    onDatabase: (...args: string[]) => command(args, { DATABASE_URL: databaseUrl }),
+    onServer: (...args: string[]) => command([...args, '--url', server.url], { RECENTN_KEY: server.key }),
   }
 }

@@ -112,7 +112,8 @@ export async function startServer(env: Variables = {}): Promise<RunningServer> {
   return { url, process: child, output, stop: (signal = 'SIGTERM') => end(child, signal) }
 }
 
-function foreignVariables(): Variables {
+/** The variables of this process without those that configure recentn. */
+export function foreignVariables(): Variables {
   const ours = /^(RECENTN_.*|DATABASE_URL|HOST|PORT)$/
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)))
 }
