@@ -1,11 +1,14 @@
 /**
  * The current items of a group: read once, and then kept up to date by a stream that starts after the last one read, so
  * that no item is missed. When a stream ends, the items are read again and another stream is opened, after a pause that
- * grows. A hidden tab has no stream, because browsers allow six connections to a server in all.
+ * grows. Over HTTP/1.1 a browser has six connections to a server in all. So a hidden tab has no stream, and three windows
+ * have one; any others read the items every two seconds, until one of the three is closed or hidden.
  */
 import * as operations from '../client/operations'
+import { pause } from '../client/retry'
 import type { UntaggedRecent } from '../client/schemas'
 import { GroupStream } from '../client/stream'
+import { onAbort, pauseMs } from '../shared/backoff'
 import type { GroupEvent, Item } from '../shared/group-types'
 import type { RecentnError } from '../shared/recentn-error'
 import { ask, isAccessError, toError, transport } from './api'
@@ -30,9 +33,29 @@ const GATHER_MS = 80
 /** The server sends a comment every 15 seconds. */
 const SILENCE_MS = 40_000
 const MAX_PAUSE_MS = 20_000
+const STREAMS = ['recentn-stream-1', 'recentn-stream-2', 'recentn-stream-3']
+const READ_MS = 2000
+
+/** Takes a stream for this window until the signal is aborted; false if other windows have all of them. */
+async function takeStream(signal: AbortSignal): Promise<boolean> {
+  // Browsers have locks with HTTPS and on localhost. Elsewhere each window has a stream.
+  if (navigator.locks === undefined) return true
+  for (const name of STREAMS) {
+    const isTaken = await new Promise<boolean>((resolve, reject) => {
+      const hold = (lock: Lock | null) => {
+        resolve(lock !== null)
+        return lock && new Promise<void>((free) => void onAbort(signal, free))
+      }
+      navigator.locks.request(name, { ifAvailable: true }, hold).catch(reject)
+    })
+    if (isTaken) return true
+  }
+  return false
+}
 
 export class LiveGroup {
   #recent: UntaggedRecent | null = null
+  #tag = ''
   #arrived = new Set<bigint>()
   #arrivals = 0
   #state: LiveState = 'connecting'
@@ -85,6 +108,7 @@ export class LiveGroup {
     const before = this.#recent?.nextBefore ?? null
     if (before === null) return
     this.#shown = Math.min(this.#shown + MORE, MAX_SHOWN)
+    this.#tag = ''
     try {
       const page = await ask(operations.recentItems, { path: { group: this.group }, query: { limit: MORE, before } })
       for (const item of page.items) this.#insert(item)
@@ -118,36 +142,50 @@ export class LiveGroup {
     this.#connection = connection
     const { signal } = connection
     try {
-      const { totalAppended } = await this.#read(signal)
-      const stream = new GroupStream(transport, this.group, SILENCE_MS, signal)
-      for await (const event of stream.events(totalAppended - 1n)) {
-        if (event !== 'connected') await this.#take(event, signal)
-        else {
-          this.#failures = 0
-          this.#set('live')
-        }
+      await this.#read(signal)
+      while (!(await takeStream(signal))) {
+        this.#isLive()
+        await pause(READ_MS, signal)
+        await this.#read(signal, this.#tag)
       }
+      await this.#follow(signal)
     } catch (thrown) {
       if (signal.aborted) return
       this.#failures++
       this.#error = toError(thrown)
     }
     if (signal.aborted) return
+    connection.abort()
     this.#set('reconnecting', this.#error)
     if (this.#error !== null && isAccessError(this.#error)) return
-    const pause = Math.min(500 * 2 ** this.#failures, MAX_PAUSE_MS)
-    this.#retry = setTimeout(() => this.#connect(), pause / 2 + (Math.random() * pause) / 2)
+    this.#retry = setTimeout(() => this.#connect(), pauseMs(this.#failures, 500, MAX_PAUSE_MS))
   }
 
-  async #read(signal: AbortSignal): Promise<UntaggedRecent> {
-    const parts = { path: { group: this.group }, query: { limit: this.#shown } }
-    const read = await ask(operations.recentItems, parts, signal)
-    const known = new Set(this.#recent?.items.map(({ id }) => id))
-    const isFirst = this.#recent === null
-    this.#recent = read
-    if (!isFirst) for (const { id } of read.items) if (!known.has(id)) this.#arrive(id)
+  async #follow(signal: AbortSignal): Promise<void> {
+    const after = (this.#recent?.totalAppended ?? 0n) - 1n
+    for await (const event of new GroupStream(transport, this.group, SILENCE_MS, signal).events(after)) {
+      if (event === 'connected') this.#isLive()
+      else await this.#take(event, signal)
+    }
+  }
+
+  #isLive(): void {
+    this.#failures = 0
+    this.#set('live')
+  }
+
+  /** With the tag of the last answer nothing changes if the server has that answer still. */
+  async #read(signal: AbortSignal, tag?: string): Promise<void> {
+    const limit = this.#shown
+    const headers: Record<string, string> = tag ? { 'If-None-Match': `"${tag}"` } : {}
+    const parts = { path: { group: this.group }, query: { limit }, headers }
+    const answer = await transport.call(operations.recentItems, parts, { signal })
+    if (answer.status === 304) return
+    const known = this.#recent && new Set(this.#recent.items.map(({ id }) => id))
+    this.#recent = answer.value
+    this.#tag = limit === this.#shown ? answer.tag : ''
+    if (known !== null) for (const { id } of answer.value.items) if (!known.has(id)) this.#arrive(id)
     this.#changed()
-    return read
   }
 
   async #take(event: GroupEvent, signal: AbortSignal): Promise<void> {
@@ -157,9 +195,9 @@ export class LiveGroup {
     } else if (event.type === 'removed') {
       this.#recent.items = this.#recent.items.filter(({ id }) => id !== event.id)
     } else {
-      const read = await this.#read(signal)
+      await this.#read(signal)
       // Newer items follow as events, unless they have been removed.
-      read.items = read.items.filter(({ id }) => id < event.totalAppended)
+      this.#recent.items = this.#recent.items.filter(({ id }) => id < event.totalAppended)
     }
     this.#changed()
   }
