@@ -5,13 +5,13 @@ import { sentenceOf, toError } from './api'
 import { textInput } from './form'
 import { AdminButton, type Scope } from './may'
 import { Dialog, Loaded, Name } from './parts'
-import { type Polled, usePolled } from './polled'
+import { usePolled } from './polled'
 import { say } from './toast'
 
 /** A text, or what makes one of what was seen; null until it is. */
 type Saying<T> = string | ((seen: T | null) => string)
 
-interface ActProps<T, Done> {
+export interface ActProps<T, Done> {
   /** The text of the button. */
   label: ComponentChildren
   /** The text that a screen reader says in its place. */
@@ -39,7 +39,7 @@ interface ActProps<T, Done> {
 }
 
 export function Act<T = null, Done = unknown>(props: ActProps<T, Done>) {
-  const { label, name, class: kind, scope, isDisabled = false, title, look, work, said, onDone } = props
+  const { label, name, class: kind, scope, isDisabled = false, title, work, said, onDone } = props
   const [isAsking, setAsking] = useState(false)
   const [isRunning, setRunning] = useState(false)
   const run = async (seen: T) => {
@@ -54,32 +54,28 @@ export function Act<T = null, Done = unknown>(props: ActProps<T, Done>) {
     setRunning(false)
   }
   const press = () => (title === undefined ? run(null as T) : setAsking(true))
-  const asking = { ...props, onYes: run, onClose: () => setAsking(false) }
   return (
     <>
       <AdminButton scope={scope} class={kind} name={name} isDisabled={isDisabled || isRunning} onClick={press}>
         {label}
       </AdminButton>
-      {isAsking && (look === undefined ? <Question {...asking} looking={null} /> : <Looking {...asking} look={look} />)}
+      {isAsking && <Question {...props} onYes={run} onClose={() => setAsking(false)} />}
     </>
   )
 }
 
-interface AskingProps<T> extends Omit<ActProps<T, never>, 'work' | 'said'> {
+interface QuestionProps<T> extends Omit<ActProps<T, never>, 'work' | 'said'> {
   onYes(seen: T): void
   onClose(): void
 }
 
-function Looking<T>(props: AskingProps<T> & { look(signal: AbortSignal): Promise<T> }) {
-  return <Question {...props} looking={usePolled(props.look, '', props.everyMs ?? null)} />
-}
-
-function Question<T>({ looking, mustType, isReady, children, onYes, ...props }: QuestionProps<T>) {
+function Question<T>({ look, everyMs, mustType, isReady, children, onYes, ...props }: QuestionProps<T>) {
   const { title = '', action = '', isDanger, onClose } = props
   const [text, setText] = useState('')
-  const seen = looking?.data ?? null
+  const looking = usePolled(look, '', everyMs ?? null)
+  const seen = looking.data
   const textOf = (saying: Saying<T>) => (typeof saying === 'string' ? saying : saying(seen))
-  const isSeen = looking === null || (seen !== null && (isReady?.(seen) ?? true))
+  const isSeen = look === undefined || (seen !== null && (isReady?.(seen) ?? true))
   const yes = (close: () => void) => {
     close()
     onYes(seen as T)
@@ -94,7 +90,7 @@ function Question<T>({ looking, mustType, isReady, children, onYes, ...props }: 
       onSubmit={yes}
       onClose={onClose}
     >
-      {looking === null ? said : <Loaded of={looking}>{said}</Loaded>}
+      {look === undefined ? said : <Loaded of={looking}>{said}</Loaded>}
       {mustType !== undefined && (
         <label class="field">
           <span>
@@ -105,8 +101,4 @@ function Question<T>({ looking, mustType, isReady, children, onYes, ...props }: 
       )}
     </Dialog>
   )
-}
-
-interface QuestionProps<T> extends AskingProps<T> {
-  looking: Polled<T> | null
 }

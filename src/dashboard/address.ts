@@ -1,14 +1,30 @@
 /** The address of a page: the hash of the URL, such as `#/groups/article%3A42`. Names are percent-encoded. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 
+/** The parts of the dashboard that have lists: the first part of their addresses, their titles, and the word for one thing. */
+export const PARTS = {
+  queues: { title: 'Queues', one: 'queue' },
+  schedules: { title: 'Schedules', one: 'schedule' },
+  groups: { title: 'Groups', one: 'group' },
+  policies: { title: 'Policies', one: 'policy' },
+  feeds: { title: 'Feeds', one: 'feed' },
+} as const
+
+export type Part = keyof typeof PARTS
+
+const QUERY = ['prefix', 'contains', 'state', 'sort', 'error', 'from', 'after', 'before'] as const
+
+/** Null is left out. `contains` is the text that the names of a list contain; `error` and `from` are those of dead messages. */
+export type PageQuery = Readonly<Record<(typeof QUERY)[number], string | null>>
+
 export interface PageAddress {
   /** The parts of the path, decoded. */
   parts: readonly string[]
-  query: URLSearchParams
+  query: PageQuery
 }
 
 /** The link to a page. `query` values that are null or empty are left out. */
-export function link(parts: readonly string[], query: Record<string, string | null> = {}): string {
+export function link(parts: readonly string[], query: Partial<PageQuery> = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value) search.set(name, value)
   const text = search.toString()
@@ -19,9 +35,10 @@ function addressOf(hash: string): PageAddress {
   const cut = hash.indexOf('?')
   const path = cut === -1 ? hash : hash.slice(0, cut)
   const parts = path.replace(/^#?\/?/, '').split('/')
+  const search = new URLSearchParams(cut === -1 ? '' : hash.slice(cut + 1))
   return {
     parts: parts.filter((part) => part !== '').map(decoded),
-    query: new URLSearchParams(cut === -1 ? '' : hash.slice(cut + 1)),
+    query: Object.fromEntries(QUERY.map((name) => [name, search.get(name)])) as PageQuery,
   }
 }
 
@@ -66,7 +83,7 @@ export function goTo(parts: readonly string[]): void {
 }
 
 /** Changes the query without a step in the browser's history, for a search that is being typed. */
-export function replaceQuery(parts: readonly string[], query: Record<string, string | null>): void {
+export function replaceQuery(parts: readonly string[], query: PageQuery): void {
   history.replaceState(history.state, '', link(parts, query))
   dispatchEvent(new HashChangeEvent('hashchange'))
 }

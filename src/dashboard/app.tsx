@@ -1,11 +1,10 @@
 /** The frame of every page: navigation, the key, and the focus, which moves to the heading of the page that is opened. */
 import './styles/all.css'
-import { render } from 'preact'
+import { render, type VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { link, type PageAddress, usePageAddress } from './address'
+import { link, PARTS, type PageAddress, type PageQuery, usePageAddress } from './address'
 import { EntryPage } from './feed-changes'
-import { FeedPage } from './feed-page'
-import { FeedsPage } from './feeds-page'
+import { FeedPage, FeedsPage } from './feed-page'
 import { GroupPage } from './group-page'
 import { GroupsPage } from './groups-page'
 import { KeyPage } from './key-page'
@@ -14,60 +13,41 @@ import { MemberPage } from './member-page'
 import { MessagePage } from './message-page'
 import { OutageBar } from './outage'
 import { OverviewPage } from './overview-page'
-import { PoliciesPage } from './policies-page'
-import { PolicyPage } from './policy-page'
+import { PoliciesPage, PolicyPage } from './policy-page'
 import { QueuePage } from './queue-page'
 import { QueuesPage } from './queues-page'
-import { SchedulePage } from './schedule-page'
-import { SchedulesPage } from './schedules-page'
+import { SchedulePage, SchedulesPage } from './schedule-page'
 import { hasKeys, keyName, useKey } from './session'
 import { Toasts } from './toast'
-
-const MENU = [
-  ['overview', 'Overview'],
-  ['queues', 'Queues'],
-  ['schedules', 'Schedules'],
-  ['groups', 'Groups'],
-  ['policies', 'Policies'],
-  ['feeds', 'Feeds'],
-] as const
 
 /** The pages that are reached from another one, which the navigation marks. */
 const PAGE_ABOVE: Readonly<Record<string, string>> = { members: 'groups' }
 
+type Route = (query: PageQuery, name: string, inner: string) => VNode | false
+
+/** By the shape of the address, in which a star is a name. */
+const ROUTES = new Map<string, Route>([
+  ['overview', () => <OverviewPage />],
+  ['key', () => hasKeys && <KeyPage />],
+  ['queues', (query) => <QueuesPage listed={query} />],
+  ['queues/*', (query, name) => <QueuePage queue={name} query={query} />],
+  ['queues/*/messages/*', (_, name, id) => /^\d+$/.test(id) && <MessagePage queue={name} id={BigInt(id)} />],
+  ['schedules', (query) => <SchedulesPage listed={query} />],
+  ['schedules/*', (_, name) => <SchedulePage schedule={name} />],
+  ['groups', (query) => <GroupsPage listed={query} />],
+  ['groups/*', (_, name) => <GroupPage group={name} />],
+  ['members/*', ({ before }, name) => <MemberPage member={name} before={before} />],
+  ['policies', (query) => <PoliciesPage listed={query} />],
+  ['policies/*', (_, name) => <PolicyPage prefix={name} />],
+  ['feeds', (query) => <FeedsPage listed={query} />],
+  ['feeds/*', ({ after }, name) => <FeedPage feed={name} after={after} />],
+  ['feeds/*/entries/*', (_, name, key) => <EntryPage feed={name} entry={key} />],
+])
+
 function Page({ address: { parts, query } }: { address: PageAddress }) {
-  const [first = 'overview', name, second, id] = parts
-  const after = query.get('after')
-  const listed = {
-    ...{ prefix: query.get('prefix'), contains: query.get('contains'), after },
-    ...{ state: query.get('state'), sort: query.get('sort') },
-  }
-  if (first === 'key' && hasKeys) return <KeyPage />
-  if (first === 'overview') return <OverviewPage />
-  if (first === 'groups') {
-    return name === undefined ? <GroupsPage listed={listed} /> : <GroupPage key={name} group={name} />
-  }
-  if (first === 'policies') {
-    return name === undefined ? <PoliciesPage listed={listed} /> : <PolicyPage key={name} prefix={name} />
-  }
-  if (first === 'members' && name !== undefined)
-    return <MemberPage key={name} member={name} before={query.get('before')} />
-  if (first === 'queues') {
-    if (name === undefined) return <QueuesPage listed={listed} />
-    if (second === 'messages' && id !== undefined && /^\d+$/.test(id)) {
-      return <MessagePage key={`${name}/${id}`} queue={name} id={BigInt(id)} />
-    }
-    const [state, error, from] = [query.get('state'), query.get('error'), query.get('from')]
-    return <QueuePage key={name} queue={name} state={state} error={error} from={from} after={after} />
-  }
-  if (first === 'schedules') {
-    return name === undefined ? <SchedulesPage listed={listed} /> : <SchedulePage key={name} schedule={name} />
-  }
-  if (first === 'feeds') {
-    if (name === undefined) return <FeedsPage listed={listed} />
-    if (second === 'entries' && id !== undefined) return <EntryPage key={`${name}/${id}`} feed={name} entry={id} />
-    return <FeedPage key={name} feed={name} after={after} />
-  }
+  const shape = parts.map((part, at) => (at % 2 === 1 ? '*' : part)).join('/') || 'overview'
+  const page = ROUTES.get(shape)?.(query, parts[1] ?? '', parts[3] ?? '')
+  if (page) return page
   return (
     <>
       <h1 tabIndex={-1}>Nothing is here</h1>
@@ -81,7 +61,8 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
 function App() {
   const address = usePageAddress()
   const main = useRef<HTMLElement>(null)
-  useHeadingFocus(main, address.parts.join('/'))
+  const path = address.parts.join('/')
+  useHeadingFocus(main, path)
   useScroll(address)
   const [first = 'overview'] = address.parts
   const current = PAGE_ABOVE[first] ?? first
@@ -98,21 +79,16 @@ function App() {
           recentn
         </a>
         <nav aria-label="Main">
-          {MENU.map(([part, title]) => (
-            <a
-              key={part}
-              href={link(part === 'overview' ? [] : [part])}
-              aria-current={part === current ? 'page' : undefined}
-            >
-              {title}
-            </a>
+          <MenuLink part="overview" title="Overview" current={current} />
+          {Object.entries(PARTS).map(([part, { title }]) => (
+            <MenuLink key={part} part={part} title={title} current={current} />
           ))}
         </nav>
         {hasKeys && <KeyLink isCurrent={current === 'key'} />}
       </header>
       <main ref={main} id="main">
         <WithAccess>
-          <Page address={address} />
+          <Page key={path} address={address} />
         </WithAccess>
       </main>
       <Toasts />
@@ -122,6 +98,14 @@ function App() {
         <span>recentn {RECENTN_VERSION}</span>
       </footer>
     </>
+  )
+}
+
+function MenuLink({ part, title, current }: { part: string; title: string; current: string }) {
+  return (
+    <a href={link(part === 'overview' ? [] : [part])} aria-current={part === current ? 'page' : undefined}>
+      {title}
+    </a>
   )
 }
 

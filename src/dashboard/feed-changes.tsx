@@ -1,15 +1,16 @@
 /** The changes of a feed, in the order of their sync ids, and its entry of a key. */
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
-import type { Changes, Entry } from '../shared/feed-types'
+import type { Changes } from '../shared/feed-types'
 import { RecentnError } from '../shared/recentn-error'
 import { goTo, link } from './address'
 import { ask, PAGE_LENGTH } from './api'
 import { submitting, textInput } from './form'
 import { useMay } from './may'
-import { Badge, Facts, LoadState, Name, NameLink, PageHead } from './parts'
+import { Badge, Facts, LoadState, NameLink, Section } from './parts'
 import { usePolled } from './polled'
 import { type Column, Table } from './table'
+import { ThingPage } from './thing'
 import { pretty, Value } from './value'
 
 const EVERY_MS = 3000
@@ -38,11 +39,10 @@ interface ChangesProps {
 export function FeedChanges(props: ChangesProps) {
   const may = useMay('feed')
   return (
-    <section aria-labelledby="changes">
-      <h2 id="changes">Changes</h2>
+    <Section title="Changes">
       {may === false && <p class="empty panel">To see the entries, a key needs the scope feed.</p>}
       {may && <Listed {...props} />}
-    </section>
+    </Section>
   )
 }
 
@@ -55,8 +55,15 @@ function Listed({ feed, lastSyncId, after }: ChangesProps) {
     <>
       <FindEntry feed={feed} />
       <LoadState data={data} error={error} />
-      {data !== null && rows.length === 0 && <p class="empty panel">There are no changes here.</p>}
-      {rows.length > 0 && <Table class="items" columns={columnsOf(feed)} rows={rows} keyOf={({ key }) => key} />}
+      {data !== null && (
+        <Table
+          class="items"
+          columns={columnsOf(feed)}
+          rows={rows}
+          empty="There are no changes here."
+          keyOf={({ key }) => key}
+        />
+      )}
       {data !== null && (
         <nav class="pager" aria-label="Pages">
           {after !== '0' && <a href={link(['feeds', feed], { after: '0' })}>From the beginning</a>}
@@ -98,33 +105,22 @@ function FindEntry({ feed }: { feed: string }) {
 }
 
 export function EntryPage({ feed, entry: key }: { feed: string; entry: string }) {
-  const path = { feed, key }
-  const { data, error } = usePolled((signal) => ask(operations.getEntry, { path }, signal), key, EVERY_MS)
-  const over = (
-    <>
-      <a href={link(['feeds'])}>Feeds</a> <span aria-hidden="true">/</span>{' '}
-      <NameLink to={['feeds', feed]}>{feed}</NameLink>
-    </>
-  )
   return (
-    <>
-      <PageHead over={over} title={<Name>{key}</Name>}>
-        {data?.deleted && <Badge>deleted</Badge>}
-      </PageHead>
-      <LoadState data={data} error={error} />
-      {data !== null && <Details entry={data} />}
-    </>
-  )
-}
-
-function Details({ entry: { value, version, syncId, updatedAt } }: { entry: Entry }) {
-  return (
-    <>
-      <Facts of={{ 'Sync id': syncId ?? 'waits for a publisher', Version: version, Updated: updatedAt }} />
-      <section aria-labelledby="value">
-        <h2 id="value">Value</h2>
-        <pre class="panel">{pretty(value)}</pre>
-      </section>
-    </>
+    <ThingPage
+      up={['feeds', feed]}
+      name={key}
+      everyMs={EVERY_MS}
+      load={(signal) => ask(operations.getEntry, { path: { feed, key } }, signal)}
+      beside={(entry) => entry?.deleted && <Badge>deleted</Badge>}
+    >
+      {({ value, version, syncId, updatedAt }) => (
+        <>
+          <Facts of={{ 'Sync id': syncId ?? 'waits for a publisher', Version: version, Updated: updatedAt }} />
+          <Section title="Value">
+            <pre class="panel">{pretty(value)}</pre>
+          </Section>
+        </>
+      )}
+    </ThingPage>
   )
 }

@@ -4,7 +4,7 @@ import type { Consumer, FeedStatus } from '../shared/feed-types'
 import { Act } from './action'
 import { ask } from './api'
 import { ReadOnlyNote } from './may'
-import { counted, Name, Num } from './parts'
+import { counted, Name, Num, Section } from './parts'
 import { type Column, Table } from './table'
 import { Time } from './time'
 
@@ -16,14 +16,15 @@ interface ConsumersProps {
 export function Consumers({ feed, onDone }: ConsumersProps) {
   const { consumers } = feed
   return (
-    <section aria-labelledby="consumers">
-      <h2 id="consumers">Consumers</h2>
-      {consumers.length === 0 && <p class="empty panel">No consumer has stored a cursor.</p>}
-      {consumers.length > 0 && (
-        <Table columns={columnsOf(feed, onDone)} rows={consumers} keyOf={({ consumer }) => consumer} />
-      )}
+    <Section title="Consumers">
+      <Table
+        columns={columnsOf(feed, onDone)}
+        rows={consumers}
+        empty="No consumer has stored a cursor."
+        keyOf={({ consumer }) => consumer}
+      />
       {consumers.length > 0 && <ReadOnlyNote scope="feed" />}
-    </section>
+    </Section>
   )
 }
 

@@ -1,40 +1,107 @@
-/** One feed: its last sync id, the cursor and the lag of each consumer, and its changes. */
+/** The feeds, by name, and the page of one: its last sync id, the cursor and the lag of each consumer, and its changes. */
 import * as operations from '../client/operations'
 import type { FeedStatus } from '../shared/feed-types'
-import { Act } from './action'
-import { goTo, link } from './address'
+import type { PageQuery } from './address'
 import { ask } from './api'
 import { FeedChanges } from './feed-changes'
 import { Consumers } from './feed-consumers'
 import { FormButton } from './form-dialog'
 import type { FormField } from './form-fields'
-import { ReadOnlyNote, useAccess } from './may'
-import { counted, Facts, LoadState, Name, Num, PageHead } from './parts'
-import { usePolled } from './polled'
+import { ListPage } from './list-page'
+import { Actions } from './may'
+import { counted, Facts, Name, NameLink, Num } from './parts'
+import type { Column } from './table'
+import { DeleteButton, NewButton, ThingPage } from './thing'
 import { duration } from './time'
 
 const EVERY_MS = 3000
 
-export function FeedPage({ feed: name, after }: { feed: string; after: string | null }) {
-  const {
-    data: feed,
-    error,
-    refresh,
-  } = usePolled((signal) => ask(operations.getFeedStatus, { path: { feed: name } }, signal), name, EVERY_MS)
+const COLUMNS: readonly Column<FeedStatus>[] = [
+  {
+    title: 'Feed',
+    isName: true,
+    cell: ({ feed, consumers }) => (
+      <>
+        <NameLink to={['feeds', feed]}>{feed}</NameLink>
+        <div class="muted small">{counted(consumers.length, 'consumer')}</div>
+      </>
+    ),
+  },
+  { title: 'Last sync id', kind: 'number', cell: ({ lastSyncId }) => lastSyncId },
+  { title: 'Entries', kind: 'number wide', cell: ({ entries }) => entries },
+  { title: 'Unpublished', kind: 'number wide', cell: ({ unpublished }) => unpublished },
+  {
+    ...{ title: 'Oldest of them', kind: 'number wide' },
+    cell: ({ oldestUnpublishedSeconds: oldest }) => (oldest === null ? null : duration(oldest)),
+  },
+  {
+    ...{ title: 'Greatest lag', kind: 'number' },
+    cell: ({ consumers }) => (consumers.length === 0 ? null : Math.max(0, ...consumers.map(({ lag }) => lag))),
+  },
+]
+
+export function FeedsPage({ listed }: { listed: PageQuery }) {
   return (
-    <>
-      <PageHead over={<a href={link(['feeds'])}>Feeds</a>} title={<Name>{name}</Name>}>
-        {feed !== null && <Buttons feed={feed} onDone={refresh} />}
-      </PageHead>
-      <LoadState data={feed} error={error} />
-      {feed !== null && (
+    <ListPage
+      listed={listed}
+      part="feeds"
+      name="feed"
+      make={<NewEntry />}
+      scope="feed"
+      load={(query, signal) => ask(operations.listFeeds, { query }, signal)}
+      empty="There are no feeds yet. The first entry makes one."
+      columns={COLUMNS}
+    />
+  )
+}
+
+const ENTRY: readonly FormField[] = [
+  { name: 'key', label: 'Key', isRequired: true },
+  { name: 'value', label: 'Value', hint: 'JSON', kind: 'json', isRequired: true, initial: '{}' },
+]
+
+function NewEntry() {
+  return (
+    <NewButton
+      part="feeds"
+      word="entry"
+      action="Put"
+      scope="feed"
+      name={{ label: 'Feed' }}
+      fields={ENTRY}
+      save={(feed, { key, value }, headers) =>
+        ask(operations.putEntry, { path: { feed, key: key as string }, body: { value }, headers })
+      }
+      said="The entry is there."
+    />
+  )
+}
+
+export function FeedPage({ feed: name, after }: { feed: string; after: string | null }) {
+  const load = (signal: AbortSignal) => ask(operations.getFeedStatus, { path: { feed: name } }, signal)
+  return (
+    <ThingPage
+      up={['feeds']}
+      name={name}
+      everyMs={EVERY_MS}
+      load={load}
+      beside={(feed, refresh) =>
+        feed && (
+          <Actions>
+            <Republish feed={name} onDone={refresh} />
+            <Delete feed={feed} />
+          </Actions>
+        )
+      }
+    >
+      {(feed, refresh) => (
         <>
           <Facts of={factsOf(feed)} />
           <Consumers feed={feed} onDone={refresh} />
           <FeedChanges feed={name} lastSyncId={feed.lastSyncId} after={after} />
         </>
       )}
-    </>
+    </ThingPage>
   )
 }
 
@@ -49,30 +116,14 @@ function factsOf({ lastSyncId, entries, unpublished, oldestUnpublishedSeconds }:
   return { 'Last sync id': lastSyncId, Entries: entries, 'Waiting for a publisher': waiting }
 }
 
-function Buttons({ feed, onDone }: { feed: FeedStatus; onDone(): void }) {
-  const { feed: name, entries, consumers } = feed
+function Delete({ feed: { feed, entries, consumers } }: { feed: FeedStatus }) {
   return (
-    <div class="actions">
-      <div class="buttons">
-        <Republish feed={name} onDone={onDone} />
-        <Act
-          label="Delete …"
-          title="Delete the feed?"
-          action="Delete"
-          isDanger
-          mustType={name}
-          work={() => ask(operations.dropFeed, { path: { feed: name } })}
-          said="The feed is deleted."
-          onDone={() => goTo(['feeds'])}
-        >
-          <p>
-            <Name>{name}</Name> is deleted with {counted(entries, 'entry', 'entries')} and{' '}
-            {counted(consumers.length, 'consumer')}. Consumers that come back start over.
-          </p>
-        </Act>
-      </div>
-      <ReadOnlyNote />
-    </div>
+    <DeleteButton part="feeds" mustType={feed} work={() => ask(operations.dropFeed, { path: { feed } })}>
+      <p>
+        <Name>{feed}</Name> is deleted with {counted(entries, 'entry', 'entries')} and{' '}
+        {counted(consumers.length, 'consumer')}. Consumers that come back start over.
+      </p>
+    </DeleteButton>
   )
 }
 
@@ -84,11 +135,6 @@ const SELECTION: readonly FormField[] = [
     hint: 'empty, and no keys above: all entries',
     isOmitted: true,
   },
-]
-
-const ENTRY: readonly FormField[] = [
-  { name: 'key', label: 'Key', isRequired: true },
-  { name: 'value', label: 'Value', hint: 'JSON', kind: 'json', isRequired: true, initial: '{}' },
 ]
 
 function Republish({ feed, onDone }: { feed: string; onDone(): void }) {
@@ -109,25 +155,5 @@ function Republish({ feed, onDone }: { feed: string; onDone(): void }) {
     >
       <p class="muted">Every consumer reads these entries once more, unchanged.</p>
     </FormButton>
-  )
-}
-
-export function NewEntry() {
-  const initial = useAccess()?.prefix ?? ''
-  return (
-    <FormButton
-      label="New entry"
-      scope="feed"
-      title="New entry"
-      action="Put"
-      fields={[{ name: 'feed', label: 'Feed', isRequired: true, initial }, ...ENTRY]}
-      settings={null}
-      save={({ feed, key, value }, headers) => {
-        const path = { feed: feed as string, key: key as string }
-        return ask(operations.putEntry, { path, body: { value }, headers })
-      }}
-      said="The entry is there."
-      onSaved={({ feed }) => goTo(['feeds', feed as string])}
-    />
   )
 }

@@ -24,7 +24,7 @@ import { say } from './toast'
 
 const changed = (what: string) => new RecentnError('settings_changed', `${what} Nothing was saved.`, { status: 412 })
 
-interface FormDialogProps<T extends object, Saved> {
+export interface FormDialogProps<T extends object, Saved> {
   title: string
   /** The text of the button that saves. */
   action: string

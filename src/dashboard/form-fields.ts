@@ -15,6 +15,8 @@ export interface FormField {
   isRequired?: boolean
   /** The first text of the field, in a form for something new. */
   initial?: string
+  /** The first text is the prefix of the key. */
+  isPrefixed?: boolean
   /** The meaning of an empty field, such as `no limit`. */
   empty?: string
   /** An empty field is left out, in place of null. */

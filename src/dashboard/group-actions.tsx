@@ -2,9 +2,9 @@
 import * as operations from '../client/operations'
 import type { Item } from '../shared/group-types'
 import { Act } from './action'
-import { goTo } from './address'
 import { ask } from './api'
 import { counted, Name } from './parts'
+import { DeleteButton } from './thing'
 
 export function ClearGroup({ group }: { group: string }) {
   return (
@@ -27,21 +27,12 @@ export function ClearGroup({ group }: { group: string }) {
 
 export function DeleteGroup({ group }: { group: string }) {
   return (
-    <Act
-      label="Delete …"
-      title="Delete the group?"
-      action="Delete"
-      isDanger
-      mustType={group}
-      work={() => ask(operations.deleteGroup, { path: { group } })}
-      said="The group is deleted."
-      onDone={() => goTo(['groups'])}
-    >
+    <DeleteButton part="groups" mustType={group} work={() => ask(operations.deleteGroup, { path: { group } })}>
       <p>
         <Name>{group}</Name> is deleted with its items and its own settings. The next append makes a new group, whose
         ids begin at 0.
       </p>
-    </Act>
+    </DeleteButton>
   )
 }
 

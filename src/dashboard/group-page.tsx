@@ -151,8 +151,7 @@ function LastItems({ view: { recent, arrived }, live }: LiveProps) {
           <Num value={recent.items.length} />
         </Badge>
       </h2>
-      {items.length === 0 && <p class="empty panel">No items. What is appended appears here.</p>}
-      {items.length > 0 && <Items items={items} of="group" arrived={arrived} />}
+      <Items items={items} of="group" arrived={arrived} empty="No items. What is appended appears here." />
       {nextBefore !== null && (
         <p class="pager">
           <button type="button" onClick={() => live.current?.older()}>

@@ -4,14 +4,14 @@
  */
 import * as operations from '../client/operations'
 import type { Group } from '../shared/group-types'
-import { goTo, link } from './address'
+import { link } from './address'
 import { ask } from './api'
 import { FormButton } from './form-dialog'
 import { described } from './form-fields'
 import { ClearGroup, DeleteGroup } from './group-actions'
-import { useAccess } from './may'
 import { Facts, Name, NameLink } from './parts'
 import { GROUP_FIELDS, LossText, lossText, settingFacts } from './settings'
+import { NewButton } from './thing'
 
 interface SettingsProps {
   group: Group
@@ -53,19 +53,12 @@ export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) 
 }
 
 export function NewGroup() {
-  const initial = useAccess()?.prefix ?? ''
   return (
-    <FormButton
-      label="New group"
-      title="New group"
-      action="Create"
-      fields={[{ name: 'group', label: 'Name', isRequired: true, initial }, ...GROUP_FIELDS]}
-      settings={null}
-      save={({ group, ...body }, headers) =>
-        ask(operations.putGroup, { path: { group: group as string }, body, headers })
-      }
+    <NewButton
+      part="groups"
+      fields={GROUP_FIELDS}
+      save={(group, body, headers) => ask(operations.putGroup, { path: { group }, body, headers })}
       said="The group is made."
-      onSaved={({ group }) => goTo(['groups', group as string])}
     />
   )
 }

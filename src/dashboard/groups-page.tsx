@@ -1,10 +1,10 @@
 /** The groups, by name, each with its newest item, and the way to a member. */
 import * as operations from '../client/operations'
 import type { Group, Item } from '../shared/group-types'
-import { link } from './address'
+import { link, type PageQuery } from './address'
 import { ask, type pageQuery } from './api'
 import { NewGroup } from './group-settings'
-import { type Listed, ListPage } from './list-page'
+import { ListPage } from './list-page'
 import { Name, NameLink } from './parts'
 import { SETTING_COLUMNS } from './settings'
 import type { Column } from './table'
@@ -22,11 +22,10 @@ async function load(query: ReturnType<typeof pageQuery>, signal: AbortSignal) {
   return { groups: rows, nextAfter }
 }
 
-export function GroupsPage({ listed }: { listed: Listed }) {
+export function GroupsPage({ listed }: { listed: PageQuery }) {
   return (
     <ListPage
       listed={listed}
-      title="Groups"
       part="groups"
       name="group"
       make={<NewGroup />}
@@ -34,7 +33,6 @@ export function GroupsPage({ listed }: { listed: Listed }) {
       more={listed.contains !== null && <MemberLink name={listed.contains} />}
       load={load}
       empty="There are no groups yet. The first append makes one."
-      unmatched="No group has this in its name."
       columns={COLUMNS}
     />
   )

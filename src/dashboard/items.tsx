@@ -11,15 +11,18 @@ interface ItemsProps {
   /** The property that all of the items share, and the table leaves out. */
   of: 'group' | 'member'
   arrived?: ReadonlySet<bigint>
+  /** In place of a table without items. */
+  empty: string
 }
 
-export function Items({ items, of, arrived }: ItemsProps) {
+export function Items({ items, of, arrived, empty }: ItemsProps) {
   const fresh = ({ id }: Item) => (arrived?.has(id) ? 'fresh' : undefined)
   return (
     <Table
       class="items"
       columns={of === 'group' ? GROUP_COLUMNS : MEMBER_COLUMNS}
       rows={items}
+      empty={empty}
       keyOf={({ group, id }) => `${group}/${id}`}
       attributes={(item) => ({ class: fresh(item), 'data-id': String(item.id) })}
     />

@@ -1,88 +1,74 @@
 /** The common part of the lists of groups, policies, queues, schedules and feeds: a search by any part of a name, and pages. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { link, replaceQuery } from './address'
+import { link, PARTS, type PageQuery, type Part, replaceQuery } from './address'
 import { pageQuery } from './api'
 import { textInput } from './form'
-import { ReadOnlyNote, type Scope, useAccess } from './may'
+import { Actions, type Scope, useAccess } from './may'
 import { LoadState, Name, PageHead, Pager } from './parts'
 import { usePolled } from './polled'
 import { type Column, Table } from './table'
 
 const EVERY_MS = 3000
 
-/** The query in the address of a list; null is left out. */
-export interface Listed {
-  prefix: string | null
-  /** The text that the names contain. */
-  contains: string | null
-  after: string | null
-  state: string | null
-  sort: string | null
-}
-
-interface ListPageProps<Part extends string, Key extends string, Data extends Rows<Part, Key>> {
-  listed: Listed
-  title: string
-  /** The first part of the address of this page, and the field of its data that has the rows. */
-  part: Part
+interface ListPageProps<Of extends Part, Key extends string, Data extends Rows<Of, Key>> {
+  listed: PageQuery
+  /** The field of the data that has the rows, too. */
+  part: Of
   /** The field that names a row. */
   name: Key
   load: (query: ReturnType<typeof pageQuery>, signal: AbortSignal) => Promise<Data>
-  /** The text if there are none at all, and if none has what was typed. */
+  /** The text if there are none at all. */
   empty: string
-  unmatched?: string
+  /** Default: that no name has what was typed. */
+  unmatched?: string | undefined
   /** The button that makes one, and the scope that it needs. */
-  make?: ComponentChildren
+  make: ComponentChildren
   scope?: Scope
   /** Below the heading, even before the list is loaded. */
   more?: ComponentChildren
   above?: (data: Data) => ComponentChildren
   /** Of the search. */
   label?: string
-  columns: readonly Column<Data[Part][number]>[]
+  columns: readonly Column<Data[Of][number]>[]
 }
 
-type Rows<Part extends string, Key extends string> = { nextAfter: string | null } & Readonly<
-  Record<Part, readonly Readonly<Record<Key, string>>[]>
+type Rows<Of extends Part, Key extends string> = { nextAfter: string | null } & Readonly<
+  Record<Of, readonly Readonly<Record<Key, string>>[]>
 >
 
-export function ListPage<Part extends string, Key extends string, Data extends Rows<Part, Key>>(
-  props: ListPageProps<Part, Key, Data>,
+export function ListPage<Of extends Part, Key extends string, Data extends Rows<Of, Key>>(
+  props: ListPageProps<Of, Key, Data>,
 ) {
-  const { listed, title, part, name, load, empty, unmatched, make, columns } = props
+  const { listed, part, name, load, make, columns } = props
+  const { title, one } = PARTS[part]
   const { prefix, contains, after } = listed
   const key = JSON.stringify(listed)
   const address = `${part}${key}`
   const ask = (signal: AbortSignal) => load(pageQuery(after, prefix ?? '', contains ?? ''), signal)
   const { data, error } = usePolled(ask, key, EVERY_MS, address)
-  const rows: readonly Data[Part][number][] = data?.[part] ?? []
+  const rows: readonly Data[Of][number][] = data?.[part] ?? []
   const isWhole = Object.values(listed).every((each) => each === null)
   return (
     <>
       <PageHead title={title}>
-        {make !== undefined && (
-          <div class="actions">
-            <div class="buttons">{make}</div>
-            <ReadOnlyNote scope={props.scope} />
-          </div>
-        )}
-        <Search parts={[part]} query={{ ...listed }} label={props.label ?? 'Any part of a name'} />
+        <Actions scope={props.scope}>{make}</Actions>
+        <Search part={part} query={listed} label={props.label ?? 'Any part of a name'} />
       </PageHead>
       <Narrowed part={part} prefix={prefix ?? ''} />
       {props.more}
       <LoadState data={data} error={error} />
       {data !== null && props.above?.(data)}
-      {data !== null && rows.length === 0 && <p class="empty panel">{isWhole ? empty : unmatched}</p>}
-      {rows.length > 0 && (
+      {data !== null && (
         <Table
           columns={columns}
           rows={rows}
+          empty={isWhole ? props.empty : (props.unmatched ?? `No ${one} has this in its name.`)}
           keyOf={(row) => row[name]}
           sorting={{ by: listed.sort, link: (sort) => link([part], { ...listed, after: null, sort }) }}
         />
       )}
-      {data !== null && <Pager parts={[part]} query={{ ...listed }} next={data.nextAfter} />}
+      {data !== null && <Pager parts={[part]} query={listed} next={data.nextAfter} />}
     </>
   )
 }
@@ -90,14 +76,13 @@ export function ListPage<Part extends string, Key extends string, Data extends R
 const TYPING_MS = 200
 
 interface SearchProps {
-  parts: readonly string[]
-  /** The query of the address, of which `contains` is what is typed. */
-  query: Record<string, string | null>
+  part: Part
+  query: PageQuery
   label: string
 }
 
 /** Narrows the list while one types. */
-function Search({ parts, query, label }: SearchProps) {
+function Search({ part, query, label }: SearchProps) {
   const value = query.contains ?? ''
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -105,7 +90,7 @@ function Search({ parts, query, label }: SearchProps) {
   const type = (typed: string) => {
     setText(typed)
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => replaceQuery(parts, { ...query, after: null, contains: typed }), TYPING_MS)
+    timer.current = setTimeout(() => replaceQuery([part], { ...query, after: null, contains: typed }), TYPING_MS)
   }
   return (
     <search class="search">

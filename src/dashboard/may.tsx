@@ -74,6 +74,16 @@ export function AdminButton({
 
 const readOnly = (scope: Scope) => `${hasKeys ? 'This key' : 'You'} may only read: changes need the scope ${scope}.`
 
+/** The buttons of a page, beside its title. */
+export function Actions({ scope, children }: { scope?: Scope | undefined; children: ComponentChildren }) {
+  return (
+    <div class="actions">
+      <div class="buttons">{children}</div>
+      <ReadOnlyNote scope={scope} />
+    </div>
+  )
+}
+
 /** Says why the buttons are disabled, if they are. */
 export function ReadOnlyNote({ scope = 'admin' }: { scope?: Scope | undefined }) {
   return useMay(scope) === false ? <p class="muted small note">{readOnly(scope)}</p> : null

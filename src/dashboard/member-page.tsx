@@ -6,7 +6,7 @@ import type { MemberItems } from '../shared/group-types'
 import { ask, PAGE_LENGTH } from './api'
 import { EraseMember } from './group-actions'
 import { Items } from './items'
-import { ReadOnlyNote } from './may'
+import { Actions } from './may'
 import { LoadState, Name, PageHead, Pager } from './parts'
 import { usePolled } from './polled'
 
@@ -48,16 +48,12 @@ export function MemberPage({ member, before }: { member: string; before: string 
   return (
     <>
       <PageHead over="Member" title={<Name>{member}</Name>}>
-        <div class="actions">
-          <div class="buttons">
-            <EraseMember member={member} onDone={refresh} />
-          </div>
-          <ReadOnlyNote />
-        </div>
+        <Actions>
+          <EraseMember member={member} onDone={refresh} />
+        </Actions>
       </PageHead>
       <LoadState data={data} error={error} />
-      {data?.items.length === 0 && <p class="empty panel">This member has no items in any window.</p>}
-      {data !== null && data.items.length > 0 && <Items items={data.items} of="member" />}
+      {data && <Items items={data.items} of="member" empty="This member has no items in any window." />}
       {data !== null && <Pager parts={['members', member]} query={{ before }} by="before" next={data.nextBefore} />}
     </>
   )

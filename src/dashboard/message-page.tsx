@@ -6,8 +6,8 @@ import { Act } from './action'
 import { link } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
-import { ReadOnlyNote } from './may'
-import { Badge, Facts, LoadState, Name, NameLink, Num, PageHead } from './parts'
+import { Actions } from './may'
+import { Badge, Facts, LoadState, Name, NameLink, Num, PageHead, Section, WayUp } from './parts'
 import { usePolled } from './polled'
 import { Holder, Release } from './receivers'
 import { type Column, Table } from './table'
@@ -40,7 +40,7 @@ export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
   const shown = isGone ? last.current : data
   return (
     <>
-      <PageHead over={<Over queue={queue} state={shown?.message.state ?? null} />} title={`Message ${id}`}>
+      <PageHead over={<WayUp to={['queues', queue]} state={shown?.message.state} />} title={`Message ${id}`}>
         {shown !== null && !isGone && <State {...shown} />}
         {shown !== null && !isGone && (
           <Remove queue={queue} id={id} state={shown.message.state} isDead={shown.isDead} onReleased={refresh} />
@@ -54,17 +54,6 @@ export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
         <LoadState data={shown} error={error} />
       )}
       {shown !== null && <Details {...shown} />}
-    </>
-  )
-}
-
-function Over({ queue, state }: { queue: string; state: string | null }) {
-  return (
-    <>
-      <a href={link(['queues'])}>Queues</a> <span aria-hidden="true">/</span>{' '}
-      <a href={link(['queues', queue], { state })}>
-        <Name>{queue}</Name>
-      </a>
     </>
   )
 }
@@ -91,11 +80,10 @@ function Details(shown: ShownMessage) {
     <>
       <Facts of={factsOf(shown)} />
       {(isDead || lastError !== null) && (
-        <section aria-labelledby="error">
-          <h2 id="error">{isDead ? 'Why it died' : 'Last error'}</h2>
+        <Section title={isDead ? 'Why it died' : 'Last error'}>
           {lastError !== null && <pre class="panel error">{lastError}</pre>}
           {lastError === null && <p class="panel empty">No error was given.</p>}
-        </section>
+        </Section>
       )}
       {message.failures.length > 0 && <Failures of={message} />}
       <BodyAndAttributes of={message} />
@@ -105,14 +93,13 @@ function Details(shown: ShownMessage) {
 
 function Failures({ of: { failures } }: { of: WholeMessage }) {
   return (
-    <section aria-labelledby="failures">
-      <h2 id="failures">Failed attempts</h2>
+    <Section title="Failed attempts">
       <Table
         columns={FAILURE_COLUMNS}
         rows={failures}
         keyOf={(one) => `${one.receiveCount} ${one.failedAt.getTime()}`}
       />
-    </section>
+    </Section>
   )
 }
 
@@ -160,31 +147,28 @@ function Remove({ queue, id, state, isDead, onReleased }: RemoveProps) {
     location.hash = link(['queues', queue], { state })
   }
   return (
-    <div class="actions">
-      <div class="buttons">
-        {state === 'in-flight' && <Release queue={queue} id={id} onDone={onReleased} />}
-        {isDead && <DeadButtons queue={queue} chosen={{ ids: [id] }} what="" ways={['Retry']} onDone={back} />}
-        <Act
-          label="Remove …"
-          title={`Remove message ${id}?`}
-          action="Remove"
-          isDanger
-          look={(signal) => ask(operations.getMessage, { path: { queue, id } }, signal)}
-          everyMs={EVERY_MS}
-          work={() => ask(operations.deleteMessage, { path: { queue, id } })}
-          said="The message is removed."
-          onDone={back}
-        >
-          {(now) => (
-            <p>
-              This message is {now.state.replace('-', ' ')}. It is deleted for good, and not archived.
-              {now.state === 'in-flight' && " The receiver that has it can't settle it any more."}
-            </p>
-          )}
-        </Act>
-      </div>
-      <ReadOnlyNote />
-    </div>
+    <Actions>
+      {state === 'in-flight' && <Release queue={queue} id={id} onDone={onReleased} />}
+      {isDead && <DeadButtons queue={queue} chosen={{ ids: [id] }} what="" ways={['Retry']} onDone={back} />}
+      <Act
+        label="Remove …"
+        title={`Remove message ${id}?`}
+        action="Remove"
+        isDanger
+        look={(signal) => ask(operations.getMessage, { path: { queue, id } }, signal)}
+        everyMs={EVERY_MS}
+        work={() => ask(operations.deleteMessage, { path: { queue, id } })}
+        said="The message is removed."
+        onDone={back}
+      >
+        {(now) => (
+          <p>
+            This message is {now.state.replace('-', ' ')}. It is deleted for good, and not archived.
+            {now.state === 'in-flight' && " The receiver that has it can't settle it any more."}
+          </p>
+        )}
+      </Act>
+    </Actions>
   )
 }
 

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'
-import { link } from './address'
+import { link, PARTS, type PageQuery, type Part } from './address'
 import { isAccessError, sentenceOf } from './api'
 import { KeyForm, submitting } from './form'
 import { ReadOnlyNote } from './may'
@@ -72,6 +72,41 @@ export function NameLink({ to, children }: { to: readonly string[]; children: st
   )
 }
 
+interface WayUpProps {
+  to: readonly [Part, string?]
+  /** Of the thing's page: the messages that it shows. */
+  state?: string | null | undefined
+}
+
+/** The links to the list, and to the thing in it that has the one of the page. */
+export function WayUp({ to: [part, thing], state = null }: WayUpProps) {
+  return (
+    <>
+      <a href={link([part])}>{PARTS[part].title}</a>
+      {thing !== undefined && (
+        <>
+          {' '}
+          <span aria-hidden="true">/</span>{' '}
+          <a href={link([part, thing], { state })}>
+            <Name>{thing}</Name>
+          </a>
+        </>
+      )}
+    </>
+  )
+}
+
+/** A part of a page, with its heading. */
+export function Section({ title, children }: { title: string; children: ComponentChildren }) {
+  const id = useId()
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
 interface PageHeadProps {
   over?: ComponentChildren
   title: ComponentChildren
@@ -115,7 +150,7 @@ export function LoadState({ data, error }: { data: unknown; error: RecentnError 
 
 interface PagerProps {
   parts: readonly string[]
-  query: Record<string, string | null>
+  query: Partial<PageQuery>
   /** The parameter of the query that says where a page begins. */
   by?: 'after' | 'before'
   next: string | null

@@ -1,79 +1,53 @@
-/** One policy: its settings, the form that changes them, and the button that deletes it; and the form for a new one. */
+/** The policies, by prefix, and the page of one: its settings, the forms that make and change them, and its deletion. */
 import * as operations from '../client/operations'
 import type { Policy, PolicySettings } from '../shared/group-types'
 import { RecentnError } from '../shared/recentn-error'
-import { Act } from './action'
-import { goTo, link } from './address'
+import { link, type PageQuery } from './address'
 import { ask } from './api'
 import { FormButton } from './form-dialog'
 import { described } from './form-fields'
-import { useAccess } from './may'
-import { Facts, LoadState, Name, PageHead } from './parts'
-import { usePolled } from './polled'
-import { LossText, POLICY_FIELDS, policyLossText, settingFacts } from './settings'
+import { ListPage } from './list-page'
+import { Facts, Name, NameLink } from './parts'
+import { LossText, POLICY_FIELDS, policyLossText, SETTING_COLUMNS, settingFacts } from './settings'
+import type { Column } from './table'
+import { DeleteButton, NewButton, ThingPage } from './thing'
 
 const EVERY_MS = 5000
 
-export function PolicyPage({ prefix }: { prefix: string }) {
-  const { data, error, refresh } = usePolled(
-    (signal) => ask(operations.getPolicy, { path: { prefix } }, signal),
-    prefix,
-    EVERY_MS,
-  )
-  return (
-    <>
-      <PageHead over={<a href={link(['policies'])}>Policies</a>} title={<Name>{prefix}</Name>}>
-        <a href={link(['groups'], { prefix })}>Groups that begin with it</a>
-      </PageHead>
-      <LoadState data={data} error={error} />
-      {data !== null && (
-        <Facts label="Settings" of={settingFacts(data)}>
-          <ChangePolicy policy={data} onSaved={refresh} />
-          <Delete prefix={prefix} />
-        </Facts>
-      )}
-    </>
-  )
-}
+const COLUMNS: readonly Column<Policy>[] = [
+  { title: 'Prefix', isName: true, cell: ({ prefix }) => <NameLink to={['policies', prefix]}>{prefix}</NameLink> },
+  ...SETTING_COLUMNS,
+]
 
-function ChangePolicy({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
-  const { prefix, tag: _tag, ...settings } = policy
-  const path = { prefix }
+export function PoliciesPage({ listed }: { listed: PageQuery }) {
   return (
-    <FormButton
-      label="Change settings"
-      title="Settings of the policy"
-      action="Save"
-      fields={POLICY_FIELDS}
-      settings={policy}
-      look={() => ask(operations.getPolicy, { path })}
-      question={(changes) => <Effect prefix={prefix} settings={{ ...settings, ...changes }} />}
-      save={(settings, headers) => ask(operations.updatePolicy, { path, body: settings, headers })}
-      said="The policy is saved. Groups follow it within 5 seconds."
-      onSaved={onSaved}
+    <ListPage
+      listed={listed}
+      part="policies"
+      name="prefix"
+      make={<NewPolicy />}
+      more={<p class="muted">A group follows the longest policy that its name begins with.</p>}
+      load={(query, signal) => ask(operations.listPolicies, { query }, signal)}
+      empty="There are no policies: groups without settings of their own have the defaults."
+      unmatched="No policy has this in its prefix."
+      columns={COLUMNS}
     />
   )
 }
 
-export function NewPolicy() {
-  const initial = useAccess()?.prefix ?? ''
+function NewPolicy() {
   return (
-    <FormButton
-      label="New policy"
-      title="New policy"
+    <NewButton
+      part="policies"
       action="Save"
-      fields={[
-        { name: 'prefix', label: 'Prefix', hint: 'beginning of names', isRequired: true, initial },
-        ...POLICY_FIELDS,
-      ]}
-      settings={null}
+      name={{ name: 'prefix', label: 'Prefix', hint: 'beginning of names' }}
+      fields={POLICY_FIELDS}
       question={({ prefix, ...settings }) => <Effect prefix={prefix as string} settings={settings} />}
-      save={({ prefix, ...settings }, headers) => {
-        const parts = { path: { prefix: prefix as string }, body: settings as unknown as PolicySettings, headers }
+      save={(prefix, settings, headers) => {
+        const parts = { path: { prefix }, body: settings as unknown as PolicySettings, headers }
         return ask(operations.putPolicy, parts).catch(refuseReplacing)
       }}
       said="The policy is saved."
-      onSaved={({ prefix }) => goTo(['policies', prefix as string])}
     />
   )
 }
@@ -86,14 +60,49 @@ function refuseReplacing(error: unknown): never {
   throw new RecentnError(error.code, detail, { status: error.status })
 }
 
+export function PolicyPage({ prefix }: { prefix: string }) {
+  const path = { prefix }
+  const load = (signal?: AbortSignal) => ask(operations.getPolicy, { path }, signal)
+  return (
+    <ThingPage
+      up={['policies']}
+      name={prefix}
+      everyMs={EVERY_MS}
+      load={load}
+      beside={() => <a href={link(['groups'], { prefix })}>Groups that begin with it</a>}
+    >
+      {(policy, refresh) => (
+        <Facts label="Settings" of={settingFacts(policy)}>
+          <FormButton
+            label="Change settings"
+            title="Settings of the policy"
+            action="Save"
+            fields={POLICY_FIELDS}
+            settings={policy}
+            look={load}
+            question={(changes) => <Effect prefix={prefix} settings={{ ...policy, ...changes }} />}
+            save={(body, headers) => ask(operations.updatePolicy, { path, body, headers })}
+            said="The policy is saved. Groups follow it within 5 seconds."
+            onSaved={refresh}
+          />
+          <Delete prefix={prefix} />
+        </Facts>
+      )}
+    </ThingPage>
+  )
+}
+
 function Effect({ prefix, settings }: { prefix: string; settings: object }) {
-  const parts = { path: { prefix }, body: settings as PolicySettings }
+  const { prefix: _prefix, tag: _tag, ...body } = settings as Policy
   return (
     <>
       <p>
         <Name>{prefix}</Name>: {described(POLICY_FIELDS, settings)}.
       </p>
-      <LossText says={policyLossText} count={(signal) => ask(operations.policyLosses, parts, signal)} />
+      <LossText
+        says={policyLossText}
+        count={(signal) => ask(operations.policyLosses, { path: { prefix }, body }, signal)}
+      />
       <p class="muted">
         It applies to groups whose names begin with it and with no longer prefix, for the settings that they have not
         set themselves.
@@ -106,15 +115,10 @@ function Delete({ prefix }: { prefix: string }) {
   // Without a body: what its deletion would remove.
   const parts = { path: { prefix }, body: undefined as unknown as PolicySettings }
   return (
-    <Act
-      label="Delete …"
-      title="Delete the policy?"
-      action="Delete"
-      isDanger
+    <DeleteButton
+      part="policies"
       look={(signal) => ask(operations.policyLosses, parts, signal)}
       work={() => ask(operations.deletePolicy, { path: { prefix } })}
-      said="The policy is deleted."
-      onDone={() => goTo(['policies'])}
     >
       {(losses) => (
         <>
@@ -124,6 +128,6 @@ function Delete({ prefix }: { prefix: string }) {
           <p>{policyLossText(losses)}</p>
         </>
       )}
-    </Act>
+    </DeleteButton>
   )
 }

@@ -51,11 +51,11 @@ export interface Asked<T> {
 /**
  * With an `address` the last answer for it is shown first.
  *
- * Calls `load` when `key` or the API key changes, and `ms` after each answer, or only once if `ms` is null. After failures
+ * Calls `load`, if there is one, when `key` or the API key changes, and `ms` after each answer, or only once if `ms` is null. After failures
  * the pauses grow up to half a minute.
  */
 export function usePolled<T>(
-  load: (signal: AbortSignal) => Promise<T>,
+  load: ((signal: AbortSignal) => Promise<T>) | undefined,
   key: string,
   ms: number | null,
   address?: string,
@@ -65,10 +65,11 @@ export function usePolled<T>(
   current.current = load
   const wake = useRef(() => {})
   useEffect(() => {
+    if (current.current === undefined) return
     let isShown = address !== undefined && answers.has(address)
     const loop = new PollLoop(
       async (signal) => {
-        const data = await current.current(signal)
+        const data = (await current.current?.(signal)) as T
         if (address !== undefined) remember(address, data)
         isShown = true
         noteAnswer(loop)

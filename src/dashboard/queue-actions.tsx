@@ -4,7 +4,7 @@ import * as operations from '../client/operations'
 import type { QueueStatus } from '../shared/queue-types'
 import { Act } from './action'
 import { ask } from './api'
-import { ReadOnlyNote } from './may'
+import { Actions } from './may'
 import { counted, Name } from './parts'
 import { ChangeQueue, DeleteQueue, SendMessage } from './queue-forms'
 
@@ -24,17 +24,14 @@ export function QueueActions({ queue, from, onDone }: ActionsProps) {
     said: paused ? 'Resumed.' : 'Paused: receives get nothing.',
   }
   return (
-    <div class="actions">
-      <div class="buttons">
-        {(counts.dead > 0 || (isDeadLetterQueue && counts.ready > 0)) && <Redrive queue={name} onDone={onDone} />}
-        <Act {...pause} onDone={onDone} />
-        <Purge queue={queue} from={from} onDone={onDone} />
-        <SendMessage queue={name} onDone={onDone} />
-        <ChangeQueue queue={queue} onDone={onDone} />
-        <DeleteQueue queue={queue} />
-      </div>
-      <ReadOnlyNote />
-    </div>
+    <Actions>
+      {(counts.dead > 0 || (isDeadLetterQueue && counts.ready > 0)) && <Redrive queue={name} onDone={onDone} />}
+      <Act {...pause} onDone={onDone} />
+      <Purge queue={queue} from={from} onDone={onDone} />
+      <SendMessage queue={name} onDone={onDone} />
+      <ChangeQueue queue={queue} onDone={onDone} />
+      <DeleteQueue queue={queue} />
+    </Actions>
   )
 }
 

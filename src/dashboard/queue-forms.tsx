@@ -2,13 +2,11 @@
 import * as operations from '../client/operations'
 import type { Bodies } from '../client/schemas'
 import type { QueueStatus } from '../shared/queue-types'
-import { Act } from './action'
-import { goTo } from './address'
 import { ask } from './api'
 import { FormButton } from './form-dialog'
 import type { FormField } from './form-fields'
-import { useAccess } from './may'
 import { counted, Name } from './parts'
+import { DeleteButton, NewButton } from './thing'
 
 const RATE_HINT = 'as {"messages": 50, "perSeconds": 1}; empty: no limit'
 
@@ -37,19 +35,12 @@ const SETTINGS: readonly FormField[] = [
 ]
 
 export function NewQueue() {
-  const name: FormField = { name: 'queue', label: 'Name', isRequired: true, initial: useAccess()?.prefix ?? '' }
   return (
-    <FormButton
-      label="New queue"
-      title="New queue"
-      action="Create"
-      fields={[name, ...SETTINGS]}
-      settings={null}
-      save={({ queue, ...body }, headers) =>
-        ask(operations.putQueue, { path: { queue: queue as string }, body, headers })
-      }
+    <NewButton
+      part="queues"
+      fields={SETTINGS}
+      save={(queue, body, headers) => ask(operations.putQueue, { path: { queue }, body, headers })}
       said="The queue is there."
-      onSaved={({ queue }) => goTo(['queues', queue as string])}
     />
   )
 }
@@ -103,20 +94,11 @@ export function SendMessage({ queue, onDone }: { queue: string; onDone(): void }
 export function DeleteQueue({ queue: { queue, counts } }: { queue: QueueStatus }) {
   const count = Object.values(counts).reduce((sum, each) => sum + each, 0)
   return (
-    <Act
-      label="Delete …"
-      title="Delete the queue?"
-      action="Delete"
-      isDanger
-      mustType={queue}
-      work={() => ask(operations.deleteQueue, { path: { queue } })}
-      said="The queue is deleted."
-      onDone={() => goTo(['queues'])}
-    >
+    <DeleteButton part="queues" mustType={queue} work={() => ask(operations.deleteQueue, { path: { queue } })}>
       <p>
         <Name>{queue}</Name> is deleted with {count === 0 ? 'no message in it' : `all ${counted(count, 'message')}`}.
         Its schedules can't send any more.
       </p>
-    </Act>
+    </DeleteButton>
   )
 }

@@ -1,8 +1,10 @@
-/** The messages of a queue in one state, read without claiming them. */
+/** The messages of a queue in one state, read without claiming them. Dead ones can be ticked, to be retried or deleted. */
+import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { PeekedMessage, QueueStatus } from '../shared/queue-types'
-import { link } from './address'
+import { link, type PageQuery } from './address'
 import { ask, pageQuery } from './api'
+import { DeadButtons } from './dead-actions'
 import { Badge, LoadState, Name, NameLink, Num, Pager } from './parts'
 import { usePolled } from './polled'
 import { BlockedGroups, HolderName, Receivers } from './receivers'
@@ -13,73 +15,173 @@ const EVERY_MS = 3000
 
 export type MessageState = PeekedMessage['state']
 
-const NONE: Readonly<Record<MessageState, string>> = {
-  ready: 'Nothing is ready.',
-  'in-flight': 'Nothing is in flight.',
-  delayed: 'Nothing is delayed.',
-  blocked: 'Nothing is blocked.',
-  dead: 'Nothing is dead here.',
-  archived: 'Nothing is archived.',
-}
-
 interface MessagesProps {
-  queue: string
+  queue: QueueStatus
   state: MessageState
-  after: string | null
-  counts: QueueStatus['counts']
-  deadLetterQueue: string | null
-  isDeadLetterQueue: boolean
+  /** `error` and `from` are those of the dead messages that are shown; null is any. */
+  query: Pick<PageQuery, 'after' | 'error' | 'from'>
+  onDone(): void
 }
 
-export function QueueMessages({ queue, state, after, counts, deadLetterQueue, isDeadLetterQueue }: MessagesProps) {
-  // Other counts mean other messages, which are fetched at once.
-  const key = JSON.stringify([after, counts])
-  const parts = { path: { queue }, query: { ...pageQuery(after), state, bodies: 'preview' } } as const
+/** A queue that never died shows where its dead messages go. */
+const isDeadShown = ({ counts, isDeadLetterQueue }: QueueStatus, state: MessageState) =>
+  (state === 'dead' && counts.dead > 0) || (state === 'ready' && isDeadLetterQueue)
+
+function useMessages({ queue: status, state, query: { after, error, from } }: MessagesProps) {
+  const path = { queue: status.queue }
+  const filter = isDeadShown(status, state) ? { error: error ?? undefined, from: from ?? undefined } : {}
+  const query = { ...pageQuery(after), state, bodies: 'preview', ...filter } as const
+  const isHeld = state === 'in-flight' || state === 'blocked'
   const load = async (signal: AbortSignal) => {
-    const isHeld = state === 'in-flight' || state === 'blocked'
     const [page, who] = await Promise.all([
-      ask(operations.peekMessages, parts, signal),
-      isHeld ? ask(operations.queueReceivers, { path: { queue } }, signal).catch(() => null) : null,
+      ask(operations.peekMessages, { path, query }, signal),
+      isHeld ? ask(operations.queueReceivers, { path }, signal).catch(() => null) : null,
     ])
-    return { page, who }
+    return { ...page, who }
   }
-  const { data, error } = usePolled(load, key, EVERY_MS)
+  // Other counts mean other messages, which are fetched at once.
+  return usePolled(load, JSON.stringify([after, filter, status.counts]), EVERY_MS)
+}
+
+export function QueueMessages(props: MessagesProps) {
+  const { queue: status, state, query } = props
+  const { queue } = status
+  const { data, error, refresh } = useMessages(props)
   if (data === null) return <LoadState data={data} error={error} />
-  const { messages, nextAfter } = data.page
+  const { messages, nextAfter, who } = data
+  const isDead = isDeadShown(status, state)
+  const { error: kind, from, after } = isDead ? query : { ...query, error: null, from: null }
+  const done = () => {
+    refresh()
+    props.onDone()
+  }
   return (
     <>
-      <LoadState data={data} error={error} />
-      {data.who !== null && state === 'in-flight' && <Receivers of={data.who} />}
-      {data.who !== null && state === 'blocked' && <BlockedGroups queue={queue} of={data.who} />}
-      {messages.length === 0 && (
-        <p class="empty panel">
-          {isDeadLetterQueue && state === 'ready' ? 'There are no dead letters.' : NONE[state]}
-          {state === 'dead' && deadLetterQueue !== null && (
-            <>
-              {' '}
-              The dead messages of this queue go to{' '}
-              <NameLink to={['queues', deadLetterQueue]}>{deadLetterQueue}</NameLink>.
-            </>
-          )}
-        </p>
+      {who !== null && state === 'in-flight' && <Receivers of={who} />}
+      {who !== null && state === 'blocked' && <BlockedGroups queue={queue} of={who} />}
+      {(kind !== null || from !== null) && <Filter queue={queue} state={state} error={kind} from={from} />}
+      {messages.length === 0 && <None queue={status} state={state} />}
+      {messages.length > 0 && isDead && <DeadMessages queue={queue} messages={messages} onDone={done} />}
+      {messages.length > 0 && !isDead && (
+        <Table columns={columnsOf(queue, state)} rows={messages} keyOf={({ id }) => String(id)} />
       )}
-      {messages.length > 0 && <Messages queue={queue} state={state} messages={messages} />}
-      <Pager parts={['queues', queue]} query={{ state, after }} next={nextAfter} />
+      <Pager parts={['queues', queue]} query={{ state, error: kind, from, after }} next={nextAfter} />
     </>
   )
 }
 
-function Messages({
-  queue,
-  state,
-  messages,
-}: Pick<MessagesProps, 'queue' | 'state'> & { messages: readonly PeekedMessage[] }) {
+function None({ queue: { isDeadLetterQueue, deadLetterQueue }, state }: Pick<MessagesProps, 'queue' | 'state'>) {
+  const none = `Nothing is ${state.replace('-', ' ')}${state === 'dead' ? ' here' : ''}.`
+  return (
+    <p class="empty panel">
+      {isDeadLetterQueue && state === 'ready' ? 'There are no dead letters.' : none}
+      {state === 'dead' && deadLetterQueue !== null && (
+        <>
+          {' '}
+          The dead messages of this queue go to <NameLink to={['queues', deadLetterQueue]}>{deadLetterQueue}</NameLink>.
+        </>
+      )}
+    </p>
+  )
+}
+
+interface DeadMessagesProps {
+  queue: string
+  messages: readonly PeekedMessage[]
+  onDone(): void
+}
+
+function DeadMessages({ queue, messages, onDone }: DeadMessagesProps) {
+  const [ticked, setTicked] = useState<ReadonlySet<bigint>>(new Set())
+  const ids = messages.map(({ id }) => id)
+  const chosen = ids.filter((id) => ticked.has(id))
+  const done = () => {
+    setTicked(new Set())
+    onDone()
+  }
+  const tick = (some: readonly bigint[], isOn: boolean) => {
+    const next = new Set(ticked)
+    for (const id of some) isOn ? next.add(id) : next.delete(id)
+    setTicked(next)
+  }
+  return (
+    <>
+      <div class="row">
+        <label class="row">
+          <input
+            type="checkbox"
+            checked={chosen.length === ids.length}
+            onInput={({ currentTarget }) => tick(ids, currentTarget.checked)}
+          />
+          All of this page
+        </label>
+        <DeadButtons
+          queue={queue}
+          chosen={{ ids: chosen }}
+          what={`${chosen.length} ticked`}
+          isDisabled={chosen.length === 0}
+          onDone={done}
+        />
+      </div>
+      <Table
+        columns={[...messageColumns(queue), ...DEAD_COLUMNS, ticksOf(ticked, (id, isOn) => tick([id], isOn))]}
+        rows={messages}
+        keyOf={({ id }) => String(id)}
+      />
+    </>
+  )
+}
+
+function Filter({ queue, state, error, from }: Record<'queue' | 'state', string> & Pick<PageQuery, 'error' | 'from'>) {
+  return (
+    <p class="row">
+      <span>
+        Only those
+        {from !== null && (
+          <>
+            {' from '}
+            <Name>{from}</Name>
+          </>
+        )}
+        {error !== null && (
+          <>
+            {' that died of '}
+            <code class="line">{error}</code>
+          </>
+        )}
+      </span>
+      <a href={link(['queues', queue], { state })}>Show all</a>
+    </p>
+  )
+}
+
+const DEAD_COLUMNS: readonly Column<PeekedMessage>[] = [
+  {
+    ...{ title: 'Attempts', kind: 'number wide' },
+    cell: ({ deadReceiveCount, receiveCount }) => deadReceiveCount ?? receiveCount,
+  },
+  { title: 'Died', kind: 'number muted', cell: ({ deadAt, sentAt }) => <Time at={deadAt ?? sentAt} /> },
+]
+
+const ticksOf = (ticked: ReadonlySet<bigint>, tick: (id: bigint, isOn: boolean) => void): Column<PeekedMessage> => ({
+  ...{ title: 'Ticked', isSilent: true },
+  cell: ({ id }) => (
+    <input
+      type="checkbox"
+      aria-label={`Tick message ${id}`}
+      checked={ticked.has(id)}
+      onInput={({ currentTarget }) => tick(id, currentTarget.checked)}
+    />
+  ),
+})
+
+function columnsOf(queue: string, state: MessageState): readonly Column<PeekedMessage>[] {
   const hasNext = state === 'in-flight' || state === 'delayed'
-  const last: Column<PeekedMessage> = hasNext
-    ? { title: 'Ready', kind: 'number muted', cell: ({ visibleAt }) => <Time at={visibleAt} /> }
-    : { title: 'Sent', kind: 'number muted', cell: ({ sentAt }) => <Time at={sentAt} /> }
-  const columns = [...messageColumns(queue), ...(state === 'in-flight' ? [HELD_BY] : []), RECEIVES, last]
-  return <Table columns={columns} rows={messages} keyOf={({ id }) => String(id)} />
+  const last: Column<PeekedMessage> = {
+    ...{ title: hasNext ? 'Ready' : 'Sent', kind: 'number muted' },
+    cell: ({ visibleAt, sentAt }) => <Time at={hasNext ? visibleAt : sentAt} />,
+  }
+  return [...messageColumns(queue), ...(state === 'in-flight' ? [HELD_BY] : []), RECEIVES, last]
 }
 
 const HELD_BY: Column<PeekedMessage> = {
@@ -105,7 +207,7 @@ const RECEIVES: Column<PeekedMessage> = {
 }
 
 /** The first two columns: which message it is, and its content. */
-export const messageColumns = (queue: string): readonly Column<PeekedMessage>[] => [
+const messageColumns = (queue: string): readonly Column<PeekedMessage>[] => [
   {
     ...{ title: 'Id', isName: true, kind: 'number id' },
     cell: ({ id }) => (

@@ -1,15 +1,15 @@
 /** One queue: its counts over time, its settings, its messages by state, and the actions on all of them. */
 import * as operations from '../client/operations'
 import type { QueueStatus } from '../shared/queue-types'
-import { link } from './address'
+import { link, type PageQuery } from './address'
 import { ask } from './api'
 import { DeadLetters, deadPlaces, errorsOf } from './dead-letters'
-import { DeadMessages } from './dead-messages'
-import { Badge, Facts, LoadState, Name, Num, PageHead } from './parts'
+import { Badge, Facts, Name, Num } from './parts'
 import { askFirst, usePolled } from './polled'
 import { QueueActions } from './queue-actions'
 import { historyOf, QueueFigures } from './queue-history'
 import { type MessageState, QueueMessages } from './queue-messages'
+import { ThingPage } from './thing'
 import { exactDuration, Time } from './time'
 
 const EVERY_MS = 3000
@@ -43,64 +43,37 @@ async function sources(deadLetterQueue: string, signal: AbortSignal): Promise<st
   return queues.map(({ queue }) => queue)
 }
 
-interface QueuePageProps {
-  queue: string
-  state: string | null
-  /** Which dead messages are shown; null is any. */
-  error: string | null
-  from: string | null
-  after: string | null
-}
-
-export function QueuePage({ queue: name, state, error: kind, from: diedIn, after }: QueuePageProps) {
-  const { data: queue, error, refresh } = usePolled((signal) => load(name, signal), name, EVERY_MS)
+export function QueuePage({ queue: name, query }: { queue: string; query: PageQuery }) {
   const from = usePolled((signal) => sources(name, signal), name, null).data ?? []
-  const shown = STATES.find((each) => each === state) ?? 'ready'
+  const shown = STATES.find((each) => each === query.state) ?? 'ready'
   return (
-    <>
-      <PageHead over={<a href={link(['queues'])}>Queues</a>} title={<Name>{name}</Name>}>
-        {queue?.isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
-        {queue?.paused && <Badge kind="warn">paused</Badge>}
-        {queue !== null && <QueueActions queue={queue} from={from} onDone={refresh} />}
-      </PageHead>
-      <LoadState data={queue} error={error} />
-      {queue !== null && (
+    <ThingPage
+      up={['queues']}
+      name={name}
+      everyMs={EVERY_MS}
+      load={(signal) => load(name, signal)}
+      beside={(queue, refresh) =>
+        queue && (
+          <>
+            {queue.isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
+            {queue.paused && <Badge kind="warn">paused</Badge>}
+            <QueueActions queue={queue} from={from} onDone={refresh} />
+          </>
+        )
+      }
+    >
+      {(queue, refresh) => (
         <>
           <QueueFigures queue={queue} />
           <Facts label="Attributes" of={attributesOf(queue, from)} />
           <DeadLetters queue={queue} onDone={refresh} />
           <Tabs queue={queue} shown={shown} />
-          {isDeadShown(queue, shown) ? (
-            <DeadMessages
-              key={shown}
-              queue={name}
-              state={shown as 'ready' | 'dead'}
-              after={after}
-              error={kind}
-              from={diedIn}
-              counts={queue.counts}
-              onDone={refresh}
-            />
-          ) : (
-            <QueueMessages
-              key={shown}
-              queue={name}
-              state={shown}
-              after={after}
-              counts={queue.counts}
-              deadLetterQueue={queue.deadLetterQueue}
-              isDeadLetterQueue={queue.isDeadLetterQueue}
-            />
-          )}
+          <QueueMessages key={shown} queue={queue} state={shown} query={query} onDone={refresh} />
         </>
       )}
-    </>
+    </ThingPage>
   )
 }
-
-/** A queue that never died shows where its dead messages go. */
-const isDeadShown = ({ counts, isDeadLetterQueue }: QueueStatus, shown: MessageState) =>
-  (shown === 'dead' && counts.dead > 0) || (shown === 'ready' && isDeadLetterQueue)
 
 function Tabs({
   queue: { queue: name, counts, isDeadLetterQueue },

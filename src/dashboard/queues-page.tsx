@@ -1,10 +1,10 @@
 /** The queues: chosen by their state, and sorted by a number. A dead-letter queue is folded into the queues that it serves. */
 import * as operations from '../client/operations'
 import type { QueueListOptions, QueuePage, QueueStatus } from '../shared/queue-types'
-import { link } from './address'
+import { link, type PageQuery } from './address'
 import { ask } from './api'
 import { countsOf } from './counts'
-import { type Listed, ListPage } from './list-page'
+import { ListPage } from './list-page'
 import { Badge, NameLink, Num } from './parts'
 import { NewQueue } from './queue-forms'
 import type { Column } from './table'
@@ -15,7 +15,7 @@ const STATES: Readonly<Record<string, QueueListOptions['state']>> = Object.fromE
   Object.keys(CHIPS).map((state) => [state, state as keyof typeof CHIPS]),
 )
 
-export function QueuesPage({ listed }: { listed: Listed }) {
+export function QueuesPage({ listed }: { listed: PageQuery }) {
   // A search finds dead-letter queues too.
   const all = listed.contains === null && listed.prefix === null ? 'main' : 'all'
   const sort = COLUMNS.find((column) => column.sort !== undefined && column.sort === listed.sort)?.sort
@@ -23,13 +23,12 @@ export function QueuesPage({ listed }: { listed: Listed }) {
   return (
     <ListPage
       listed={listed}
-      title="Queues"
       part="queues"
       name="queue"
       make={<NewQueue />}
       load={(query, signal) => ask(operations.listQueues, { query: { ...query, ...chosen } }, signal)}
       empty="There are no queues yet."
-      unmatched={listed.state === null ? 'No queue has this in its name.' : 'No queue is in this state.'}
+      unmatched={listed.state === null ? undefined : 'No queue is in this state.'}
       above={({ states }) => states !== null && <Chips listed={listed} all={all} states={states} />}
       columns={COLUMNS}
     />
@@ -37,7 +36,7 @@ export function QueuesPage({ listed }: { listed: Listed }) {
 }
 
 interface ChipsProps {
-  listed: Listed
+  listed: PageQuery
   all: 'main' | 'all'
   states: NonNullable<QueuePage['states']>
 }

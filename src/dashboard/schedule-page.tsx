@@ -1,49 +1,123 @@
-/** One schedule: when it ticks, what it sends, and the buttons that change and end it. */
+/** The schedules, by name; the page of one: when it ticks, and what it sends; and the forms of both. */
 import * as operations from '../client/operations'
-import type { Schedule } from '../shared/schedule-types'
-import { Act } from './action'
-import { goTo, link } from './address'
+import type { Bodies } from '../client/schemas'
+import type { ListedSchedule, Schedule } from '../shared/schedule-types'
+import type { PageQuery } from './address'
 import { ask } from './api'
-import { ReadOnlyNote } from './may'
-import { Facts, LoadState, Name, NameLink, PageHead } from './parts'
-import { usePolled } from './polled'
-import { ChangeSchedule } from './schedule-forms'
-import { timingOf } from './schedules-page'
-import { exactDuration } from './time'
+import { FormButton } from './form-dialog'
+import type { FormField } from './form-fields'
+import { ListPage } from './list-page'
+import { Actions } from './may'
+import { Badge, Facts, Name, NameLink, Section } from './parts'
+import type { Column } from './table'
+import { DeleteButton, NewButton, ThingPage } from './thing'
+import { exactDuration, Time } from './time'
 import { BodyAndAttributes } from './value'
 
 const EVERY_MS = 3000
 
-export function SchedulePage({ schedule }: { schedule: string }) {
-  const { data, error, refresh } = usePolled(
-    (signal) => ask(operations.getSchedule, { path: { schedule } }, signal),
-    schedule,
-    EVERY_MS,
+const COLUMNS: readonly Column<ListedSchedule>[] = [
+  {
+    title: 'Schedule',
+    isName: true,
+    cell: ({ schedule, lastError }) => (
+      <>
+        <NameLink to={['schedules', schedule]}>{schedule}</NameLink>{' '}
+        {lastError !== null && <Badge kind="bad">cannot send</Badge>}
+      </>
+    ),
+  },
+  { title: 'Queue', kind: 'wide', cell: ({ queue }) => <NameLink to={['queues', queue]}>{queue}</NameLink> },
+  { title: 'Ticks', kind: 'wide', cell: timingOf },
+  { title: 'Next tick', cell: ({ nextTickAt }) => <Time at={nextTickAt} /> },
+  { title: 'Last tick', kind: 'wide', cell: ({ lastTickAt }) => lastTickAt && <Time at={lastTickAt} /> },
+]
+
+const FIELDS: readonly FormField[] = [
+  { name: 'queue', label: 'Queue', isRequired: true, isPrefixed: true },
+  { name: 'cron', label: 'Pattern', hint: 'such as 30 2 * * *' },
+  { name: 'timeZone', label: 'Time zone', empty: 'UTC' },
+  { name: 'everySeconds', label: 'Or every', kind: 'seconds', least: 1, most: 315_360_000 },
+  { name: 'missed', label: 'Missed ticks', kind: 'choice', choices: ['send-once', 'skip'], initial: 'send-once' },
+  { name: 'body', label: 'Body', hint: 'JSON', kind: 'json', isRequired: true, initial: '{}' },
+  { name: 'attributes', label: 'Attributes', hint: 'a JSON object of texts', kind: 'json' },
+  { name: 'messageGroup', label: 'Message group' },
+  {
+    ...{ name: 'priority', label: 'Priority', hint: 'higher is first' },
+    ...{ kind: 'number', least: -1000, most: 1000, isRequired: true, initial: '0' },
+  },
+  { name: 'delaySeconds', label: 'Delay', kind: 'seconds', least: 0, isRequired: true, initial: '0' },
+]
+
+export function SchedulesPage({ listed }: { listed: PageQuery }) {
+  const make = (
+    <NewButton
+      part="schedules"
+      fields={FIELDS}
+      save={(schedule, body, headers) =>
+        ask(operations.putSchedule, { path: { schedule }, body: body as unknown as Bodies['NewSchedule'], headers })
+      }
+      said="The schedule is made."
+    />
   )
   return (
-    <>
-      <PageHead over={<a href={link(['schedules'])}>Schedules</a>} title={<Name>{schedule}</Name>}>
-        {data !== null && <Buttons schedule={data} onDone={refresh} />}
-      </PageHead>
-      <LoadState data={data} error={error} />
-      {data !== null && <Details schedule={data} />}
-    </>
+    <ListPage
+      listed={listed}
+      part="schedules"
+      name="schedule"
+      make={make}
+      load={(query, signal) => ask(operations.listSchedules, { query }, signal)}
+      empty="There are no schedules yet."
+      columns={COLUMNS}
+    />
   )
 }
 
-function Details({ schedule }: { schedule: Schedule }) {
-  const { lastError } = schedule
+/** When it ticks: the pattern with its time zone, or the interval. */
+function timingOf({ cron, timeZone, everySeconds }: ListedSchedule): string {
+  return cron === null ? `every ${exactDuration(everySeconds ?? 0)}` : `${cron} (${timeZone})`
+}
+
+export function SchedulePage({ schedule: name }: { schedule: string }) {
+  const path = { schedule: name }
+  const load = (signal?: AbortSignal) => ask(operations.getSchedule, { path }, signal)
   return (
-    <>
-      <Facts of={factsOf(schedule)} />
-      {lastError !== null && (
-        <section aria-labelledby="error">
-          <h2 id="error">Why the next tick cannot be sent</h2>
-          <pre class="panel error">{lastError}</pre>
-        </section>
+    <ThingPage
+      up={['schedules']}
+      name={name}
+      everyMs={EVERY_MS}
+      load={load}
+      beside={(schedule, refresh) =>
+        schedule && (
+          <Actions>
+            <FormButton
+              label="Change …"
+              title="Change the schedule"
+              action="Save"
+              fields={FIELDS}
+              settings={schedule}
+              look={load}
+              save={(body, headers) => ask(operations.updateSchedule, { path, body, headers })}
+              said="The schedule is saved."
+              onSaved={refresh}
+            />
+            <End schedule={name} />
+          </Actions>
+        )
+      }
+    >
+      {(schedule) => (
+        <>
+          <Facts of={factsOf(schedule)} />
+          {schedule.lastError !== null && (
+            <Section title="Why the next tick cannot be sent">
+              <pre class="panel error">{schedule.lastError}</pre>
+            </Section>
+          )}
+          <BodyAndAttributes of={schedule} />
+        </>
       )}
-      <BodyAndAttributes of={schedule} />
-    </>
+    </ThingPage>
   )
 }
 
@@ -62,28 +136,20 @@ function factsOf(schedule: Schedule) {
   }
 }
 
-function Buttons({ schedule, onDone }: { schedule: Schedule; onDone(): void }) {
-  const { schedule: name } = schedule
+function End({ schedule }: { schedule: string }) {
   return (
-    <div class="actions">
-      <div class="buttons">
-        <ChangeSchedule schedule={schedule} onDone={onDone} />
-        <Act
-          label="End …"
-          title="End the schedule?"
-          action="End"
-          isDanger
-          work={() => ask(operations.deleteSchedule, { path: { schedule: name } })}
-          said="The schedule has ended."
-          onDone={() => goTo(['schedules'])}
-        >
-          <p>
-            <Name>{name}</Name> sends nothing more. Messages that it has sent stay. An app that creates the schedule
-            when it starts makes it again.
-          </p>
-        </Act>
-      </div>
-      <ReadOnlyNote />
-    </div>
+    <DeleteButton
+      part="schedules"
+      label="End …"
+      title="End the schedule?"
+      action="End"
+      work={() => ask(operations.deleteSchedule, { path: { schedule } })}
+      said="The schedule has ended."
+    >
+      <p>
+        <Name>{schedule}</Name> sends nothing more. Messages that it has sent stay. An app that creates the schedule
+        when it starts makes it again.
+      </p>
+    </DeleteButton>
   )
 }

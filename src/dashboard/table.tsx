@@ -26,12 +26,15 @@ interface TableProps<T> {
   class?: string
   columns: readonly Column<T>[]
   rows: readonly T[]
+  /** In place of a table without rows. */
+  empty?: ComponentChildren
   keyOf(row: T): string
   sorting?: Sorting
   attributes?(row: T): object
 }
 
-export function Table<T>({ class: name, columns, rows, keyOf, sorting, attributes }: TableProps<T>) {
+export function Table<T>({ class: name, columns, rows, empty, keyOf, sorting, attributes }: TableProps<T>) {
+  if (rows.length === 0) return empty ? <p class="empty panel">{empty}</p> : null
   return (
     <div class="panel">
       <table class={name}>
