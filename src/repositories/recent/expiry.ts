@@ -11,7 +11,7 @@
  * is the whole name. A group that another transaction has locked gets such a one, so that a rollout waits for no lock. A transaction
  * locks heads first, the rollout's row last. Several processes may do it at once: updating a head twice changes nothing.
  */
-import type { Reader, Session, Tx } from '../../database/engine'
+import type { Reader, Row, Session, Tx } from '../../database/engine'
 import { nameRange } from '../name-range'
 import { whether } from '../reminders'
 import { forgetGroup } from './groups'
@@ -118,12 +118,10 @@ async function rollOut(session: Session, policies: PolicyCache): Promise<boolean
 async function step(session: Session, policies: PolicyCache, rollout: Rollout): Promise<boolean> {
   const { where, parameters } = nameRange('group_key', rollout.after, rollout.prefix)
   const rows = await session.read((reader) =>
-    reader.rows(`SELECT group_key FROM ${reader.tables.groups} WHERE ${where} ORDER BY group_key LIMIT ?`, [
-      ...parameters,
-      GROUPS_AT_ONCE,
-    ]),
+    reader.rows(selectNextSql(reader, where), [...parameters, GROUPS_AT_ONCE]),
   )
-  const groups = rows.map(({ group_key }) => group_key as string)
+  // A group that is laid out by these policies needs no lock: whoever locks its head goes by these or newer ones.
+  const groups = rows.filter(({ epoch }) => BigInt(epoch as string) < rollout.epoch).map(nameOf)
   return session.write(async (tx) => {
     const locked = await updateExpiry(tx, policies, groups, rollout.epoch)
     // The group whose name is the prefix cannot have another rollout beside this one.
@@ -131,10 +129,14 @@ async function step(session: Session, policies: PolicyCache, rollout: Rollout): 
     const others = locked.filter((group) => !isOwn(group))
     await beginAgain(tx, others, rollout.epoch)
     if (locked.some(isOwn)) return false
-    await advance(tx, rollout, groups.length < GROUPS_AT_ONCE ? null : (groups.at(-1) as string))
+    await advance(tx, rollout, rows.length < GROUPS_AT_ONCE ? null : nameOf(rows.at(-1) as Row))
     return true
   })
 }
+
+const selectNextSql = ({ engine, tables }: Reader, where: string) =>
+  `SELECT group_key, ${engine.bigint('policy_epoch')} AS epoch FROM ${tables.groups} WHERE ${where} ORDER BY group_key LIMIT ?`
+const nameOf = ({ group_key }: Row) => group_key as string
 
 /** Resolves to those of the groups that it did not update, because another transaction has locked them. */
 async function updateExpiry(
@@ -143,6 +145,7 @@ async function updateExpiry(
   groups: readonly string[],
   epoch: bigint,
 ): Promise<string[]> {
+  if (groups.length === 0) return []
   const { heads, nowMs } = await lockHeads(tx, groups, tx.engine.forNext)
   const set = await policies.current(tx, heads.values(), epoch)
   const changed: Head[] = []
