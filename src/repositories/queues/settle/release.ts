@@ -12,20 +12,22 @@ export async function release(
   run: (request: NackRequest) => Promise<SettledReceipts>,
   queue: string,
   ids: readonly bigint[],
+  begunBy?: Date,
 ): Promise<number> {
-  const receipts = await session.read((reader) => heldReceipts(reader, queue, ids))
+  const receipts = await session.read((reader) => heldReceipts(reader, queue, ids, begunBy))
   if (receipts.length === 0) return 0
   const nack = { delayMs: 0, error: 'Its claim was ended by a promote.', dead: false }
   return (await run({ queue, receipts, nack })).size
 }
 
-async function heldReceipts(reader: Reader, queue: string, ids: readonly bigint[]): Promise<Receipt[]> {
+async function heldReceipts(reader: Reader, queue: string, ids: readonly bigint[], begunBy?: Date): Promise<Receipt[]> {
   const { id } = await requireHead(reader, queue)
+  const begun = begunBy ? ` AND last_received_at_ms <= ${begunBy.getTime()}` : ''
   const receipts: Receipt[] = []
   for (const chunk of chunksOf([...new Set(ids)], MAX_IDS)) {
     const rows = await reader.rows(
       `SELECT ${reader.engine.bigint('id')} AS id, receipt FROM ${reader.tables.queueMessages} ` +
-        `WHERE id IN (${placeholders(chunk.length)}) AND ${QUEUE_OF_IDS} = ? AND state = ${STATE.inFlight}`,
+        `WHERE id IN (${placeholders(chunk.length)}) AND ${QUEUE_OF_IDS} = ? AND state = ${STATE.inFlight}${begun}`,
       [...chunk, id],
     )
     for (const row of rows) receipts.push({ id: BigInt(row.id as string), receipt: row.receipt as string })
