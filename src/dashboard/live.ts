@@ -29,7 +29,7 @@ const FIRST = 50
 const MORE = 100
 const MAX_SHOWN = 10_000
 /** Events within this time are shown together, so that a busy group is not drawn all the time. */
-const GATHER_MS = 80
+const GATHER_MS = 250
 /** The server sends a comment every 15 seconds. */
 const SILENCE_MS = 40_000
 const MAX_PAUSE_MS = 20_000

@@ -96,8 +96,13 @@ export function Release({ queue, id, onDone }: { queue: string; id: bigint; onDo
       look={(signal) => ask(operations.getMessage, { path: { queue, id } }, signal)}
       everyMs={EVERY_MS}
       isReady={({ state }) => state === 'in-flight'}
-      work={() => ask(operations.promoteMessages, { path: { queue }, body: { ids: [id], inFlight: true } })}
-      said={({ promoted }) => (promoted === 1 ? 'The message is released.' : 'The message was not in flight any more.')}
+      work={({ lastReceivedAt }) => {
+        const claim = { inFlight: true, lastReceivedAt: lastReceivedAt ?? undefined }
+        return ask(operations.promoteMessages, { path: { queue }, body: { ids: [id], ...claim } })
+      }}
+      said={({ promoted }) =>
+        promoted === 1 ? 'The message is released.' : 'That claim had ended. Nothing was changed.'
+      }
       onDone={onDone}
     >
       {(now) => <p>{consequenceOf(now)}</p>}

@@ -97,6 +97,14 @@ export const exactlyOne =
     return count === 1 ? [] : [{ pointer: '', detail: `must have exactly one of ${names.join(' and ')}` }]
   }
 
+/** The fault of an object that has the first of these members without the second one. */
+export const onlyWith =
+  (name: string, other: string) =>
+  (given: Readonly<Record<string, unknown>>): Fault[] =>
+    given[name] === undefined || (given[other] ?? false) !== false
+      ? []
+      : [{ pointer: `/${name}`, detail: `must not be given without ${other}` }]
+
 /** A list of 1 to `max`. Its elements are judged one by one, so that each fault has its place. */
 export function list<T>(element: Field<T>, max: number): Field<readonly T[]> {
   return {

@@ -2,7 +2,7 @@
 import type { Fault } from '../shared/errors'
 import type { JsonText } from '../shared/json'
 import { Checked, Component, NotNull, Nullable, Optional, object, Required, rulesOfDto, without } from './dto'
-import { exactlyOne, type Field, Judged, list, optional, type Rule, ref, rulesOf } from './field'
+import { exactlyOne, type Field, Judged, list, onlyWith, optional, type Rule, ref, rulesOf } from './field'
 import { DELAY_SECONDS, MAX_RECEIVES, MESSAGE_STATES, PRIORITY, VISIBILITY_SECONDS, waitSeconds } from './queues'
 import {
   defaulted,
@@ -16,6 +16,7 @@ import {
   PREFIX,
   page,
   SIGNAL,
+  TIME,
   text,
   VALUE,
   whole,
@@ -57,16 +58,12 @@ export const ATTRIBUTES = attributesField(MAX_ATTRIBUTES)
 /** The effect of a send on a message that waits with its key. */
 const ON_KEY = oneOf(['keep', 'replace', 'postpone'])
 
+const keyNeeded = onlyWith('onKey', 'key')
+
 /** The faults of the members about a key, taken together. */
-export function keyFaults({
-  key,
-  onKey,
-  maxDelaySeconds,
-}: Partial<Record<'key' | 'onKey' | 'maxDelaySeconds', unknown>>): Fault[] {
-  const faults: Fault[] = []
-  if (onKey !== undefined && (key ?? null) === null)
-    faults.push({ pointer: '/onKey', detail: 'must not be given without key' })
-  if (maxDelaySeconds !== undefined && onKey !== 'postpone') {
+export function keyFaults(given: Partial<Record<'key' | 'onKey' | 'maxDelaySeconds', unknown>>): Fault[] {
+  const faults = keyNeeded(given)
+  if (given.maxDelaySeconds !== undefined && given.onKey !== 'postpone') {
     faults.push({ pointer: '/maxDelaySeconds', detail: 'must not be given unless onKey is postpone' })
   }
   return faults
@@ -223,16 +220,22 @@ export const PURGE_RULES = rulesOfDto(PurgeDto)
 export class RedriveDto extends DeadDto {}
 export const REDRIVE_RULES = rulesOfDto(RedriveDto, { prefix: optional(PREFIX) })
 
+export const promoteFaults = onlyWith('lastReceivedAt', 'inFlight')
+
 @Component('Promote')
+@Checked(promoteFaults)
 export class PromoteDto extends Judged {
   @Required(IDS) ids!: readonly bigint[]
 
   @Optional(defaulted(flag(), false, 'True: the messages in flight, in place of the delayed ones.'))
   inFlight?: boolean
+
+  @Optional(TIME, 'With `inFlight`: only claims that had begun by then. That of a message is its `lastReceivedAt`.')
+  lastReceivedAt?: Date
 }
 const PROMOTE_BODY_RULES = rulesOfDto(PromoteDto)
 export const PROMOTE_RULES = without(PROMOTE_BODY_RULES, 'ids')
-export const IDS_RULES = without(PROMOTE_BODY_RULES, 'inFlight')
+export const IDS_RULES = without(PROMOTE_BODY_RULES, 'inFlight', 'lastReceivedAt')
 
 export const peekOptions = {
   ...page,

@@ -208,6 +208,11 @@ export interface DeadChoices extends DeadFilter, DryRun {
 export interface PromoteOptions {
   /** True: the messages in flight, in place of the delayed ones. Their claims end as by a `nack`. */
   inFlight?: boolean | undefined
+  /**
+   * With `inFlight`: only claims that had begun by then. Give the `lastReceivedAt` of the message that you saw, and a claim
+   * that another receiver got later is left, and not counted.
+   */
+  lastReceivedAt?: Date | undefined
 }
 
 export interface RedriveOptions extends DeadChoices {

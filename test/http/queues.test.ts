@@ -294,6 +294,12 @@ test('POST …/promote with inFlight ends claims', async () => {
   const { path } = await made()
   const { id } = (await server.post(`${path}/messages`, { body: 1 })).json
   const { receiptHandle } = JSON.parse((await server.post(`${path}/receive`, {})).text).messages[0]
+  const before = { ids: [id], inFlight: true, lastReceivedAt: '2020-01-01T00:00:00Z' }
+  expect((await server.post(`${path}/promote`, before)).json).toEqual({ promoted: 0 })
+  const alone = await server.post(`${path}/promote`, { ...before, inFlight: false })
+  expect(alone.json).toMatchObject({
+    errors: [{ pointer: '/lastReceivedAt', detail: 'must not be given without inFlight' }],
+  })
   expect((await server.post(`${path}/promote`, { ids: [id], inFlight: true })).json).toEqual({ promoted: 1 })
   expect((await server.post(`${path}/ack`, { receiptHandle })).json).toMatchObject({ code: 'stale_receipt' })
   expect((await server.post(`${path}/receive`, {})).json.messages).toMatchObject([{ id, receiveCount: 2 }])

@@ -176,6 +176,8 @@ export function checkCancel(queue: unknown, key: unknown): void {
 
 export function checkPromote(queue: unknown, ids: unknown, options: unknown): void {
   const faults = [...faultsOf({ ids }, fields.IDS_RULES), ...faultsOf(options, fields.PROMOTE_RULES)]
+  if (faults.length === 0)
+    for (const fault of fields.promoteFaults(options as object as Readonly<Record<string, unknown>>)) faults.push(fault)
   refuse([...nameFaults('queue', queue), ...faults])
 }
 

@@ -63,6 +63,18 @@ export function describeReceivers(context: Context): void {
       expect((await queues().peek(queue)).messages).toMatchObject([{ receiver: null, receiveCount: 1 }])
     })
 
+    it('are not listed after they have closed, in queues where they hold nothing', async () => {
+      const [queue, empty] = [await madeOf(1, { visibilityTimeoutSeconds: 600 }), await made()]
+      const other = await context.open()
+      await other.queues.receive(queue)
+      await other.queues.receive(empty)
+      await receiversOf(queue, 1)
+      await receiversOf(empty, 1)
+      await other.close()
+      expect((await queues().receivers(queue)).receivers).toMatchObject([{ name: own, inFlight: 1 }])
+      expect((await queues().receivers(empty)).receivers).toEqual([])
+    })
+
     it('are unknown where a process of an older version has claimed', async () => {
       const queue = await madeOf(1)
       await one(queue)
@@ -116,6 +128,23 @@ export function describeReceivers(context: Context): void {
       expect(await queues().promote(queue, ids)).toEqual({ promoted: 1 })
       expect(await idsIn(queue, 'in-flight')).toEqual([id])
       expect((await refusal(queues().promote(queue, ids, { inFlight: 1 as never }))).code).toBe('invalid_input')
+    })
+
+    it('with `lastReceivedAt` leaves claims that began later', async () => {
+      const queue = await madeOf(2)
+      const [seen, other] = await queues().receive(queue, { limit: 2 })
+      const ids = messageIds([seen as Message, other as Message])
+      const { lastReceivedAt } = (await queues().message(queue, ids[0] as bigint)) ?? {}
+      await queues().nack(queue, seen as Message)
+      await sleep(5)
+      const again = await one(queue)
+      const claim = { inFlight: true, lastReceivedAt: lastReceivedAt as Date }
+      expect(await queues().promote(queue, ids, claim)).toEqual({ promoted: 1 })
+      expect(await idsIn(queue, 'in-flight')).toEqual([again.id])
+      await queues().ack(queue, again)
+      expect(await refusal(queues().ack(queue, other as Message))).toMatchObject(stale)
+      const alone = { lastReceivedAt: lastReceivedAt as Date }
+      expect((await refusal(queues().promote(queue, ids, alone))).code).toBe('invalid_input')
     })
 
     it('kills a message that has used up its receives', async () => {

@@ -1,13 +1,14 @@
 /**
  * This store as a receiver of messages: the numbers of its claims begin with its id, and twice a minute it reports for which queues
- * it is there. So a message in flight tells who holds it, and no claim or settlement costs a further write.
+ * it is there. So a message in flight tells who holds it, and no claim or settlement costs a further write. Of more than 1,000
+ * queues those it asked last are reported; the holder of messages in the others is unknown.
  */
 import { randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Session, Tx } from '../../../database/engine'
 import { performance } from '../../../shared/platform'
 import { chunksOf } from '../../chunks'
-import { MAX_IDS } from '../rows'
+import { MAX_IDS, STATE } from '../rows'
 
 const REPORT_MS = 30_000
 /** A receiver that has missed two reports is gone. */
@@ -16,6 +17,8 @@ export const GONE_MS = 3 * REPORT_MS
 const FORGET_MS = 43_200_000
 const KEPT_MS = 86_400_000
 const REMOVAL_MS = 3_600_000
+/** Queues of one report. */
+const MAX_REPORTED = 1000
 
 /** SQL: the receiver of a claim, by the claim's number. */
 export const RECEIVER_OF = 'sort_minor >> 32'
@@ -32,8 +35,8 @@ interface AskedQueue {
 interface ReceiveReport {
   queueId: bigint
   received: number
-  /** Whether it has asked for messages since the last report. */
-  isAsked: boolean
+  /** Since it asked for messages. */
+  idleMs: number
 }
 
 export class OwnReceiver {
@@ -44,6 +47,10 @@ export class OwnReceiver {
   #claims = randomInt(2 ** 32)
   readonly #queues = new Map<bigint, AskedQueue>()
   removedAt = Number.NEGATIVE_INFINITY
+  /** The queues of the last report. */
+  reported: readonly bigint[] = []
+  /** Whether the last statement about it reached the database. */
+  isAway = false
 
   /** Another one for each claim that may be in flight. */
   newClaimNumber(): bigint {
@@ -65,13 +72,14 @@ export class OwnReceiver {
 
   report(): ReceiveReport[] {
     const now = performance.now()
-    return [...this.#queues].map(([queueId, asked]) => {
+    const all = [...this.#queues].map(([queueId, asked]) => {
       const received = asked.received + asked.before
       asked.before = asked.received
       asked.received = 0
       if (now - asked.atMs > FORGET_MS) this.#queues.delete(queueId)
-      return { queueId, received, isAsked: now - asked.atMs < REPORT_MS }
+      return { queueId, received, idleMs: now - asked.atMs }
     })
+    return all.sort((one, other) => one.idleMs - other.idleMs).slice(0, MAX_REPORTED)
   }
 }
 
@@ -79,7 +87,10 @@ export class OwnReceiver {
 export async function reportReceives(session: Session, receiver: OwnReceiver): Promise<number | null> {
   const reports = receiver.report()
   if (reports.length === 0) return null
+  receiver.isAway = true
   await session.write((tx) => write(tx, receiver, reports), { arrived: async () => true, retryMs: 0 })
+  receiver.isAway = false
+  receiver.reported = reports.map(({ queueId }) => queueId)
   if (performance.now() - receiver.removedAt > REMOVAL_MS) {
     await session.write(removeOld, { arrived: async () => true, retryMs: 0 })
     receiver.removedAt = performance.now()
@@ -88,13 +99,14 @@ export async function reportReceives(session: Session, receiver: OwnReceiver): P
 }
 
 /** Nothing of it needs an answer, so that it is one packet. Queues that are gone get no row. */
-async function write(tx: Tx, { id, name }: OwnReceiver, reports: readonly ReceiveReport[]): Promise<void> {
+async function write(tx: Tx, receiver: OwnReceiver, reports: readonly ReceiveReport[]): Promise<void> {
   const { tables, engine, now } = tx
+  const { id, name, reported } = receiver
   for (const chunk of chunksOf(reports, MAX_IDS)) {
     const ids = chunk.map(({ queueId }) => queueId)
     const received = (of: string) =>
       `CASE ${of} ${chunk.map((one) => `WHEN ${one.queueId} THEN ${one.received}`).join(' ')} END`
-    const asked = chunk.filter(({ isAsked }) => isAsked).map(({ queueId }) => queueId)
+    const asked = chunk.filter(({ idleMs }) => idleMs < REPORT_MS).map(({ queueId }) => queueId)
     const askedAt =
       asked.length === 0 ? '' : `asked_at_ms = CASE WHEN queue_id IN (${asked}) THEN ${now} ELSE asked_at_ms END, `
     await tx.later(
@@ -104,6 +116,36 @@ async function write(tx: Tx, { id, name }: OwnReceiver, reports: readonly Receiv
       [name],
     )
   }
+  // The row of a queue that is reported no more would say that the receiver is gone.
+  const known = new Set(reports.map(({ queueId }) => queueId))
+  await removeRows(
+    tx,
+    id,
+    reported.filter((queueId) => !known.has(queueId)),
+  )
+}
+
+async function removeRows(tx: Tx, id: number, queueIds: readonly bigint[]): Promise<void> {
+  for (const ids of chunksOf(queueIds, MAX_IDS)) {
+    await tx.later(`DELETE FROM ${tx.tables.queueReceivers} WHERE receiver_id = ${id} AND queue_id IN (${ids})`)
+  }
+}
+
+/** Before the store closes. The rows of queues where it holds messages stay: they say who holds them. */
+export async function removeReceiver(session: Session, { id, reported, isAway }: OwnReceiver): Promise<void> {
+  if (reported.length === 0 || isAway) return
+  const held = new Set<bigint>()
+  await session.read(async ({ engine, tables, rows }) => {
+    for (const ids of chunksOf(reported, MAX_IDS)) {
+      const found = await rows(
+        `SELECT DISTINCT ${engine.bigint('queue_id')} AS queue_id FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
+          `WHERE queue_id IN (${ids}) AND state = ${STATE.inFlight} AND ${RECEIVER_OF} = ${id}`,
+      )
+      for (const row of found) held.add(BigInt(row.queue_id as string))
+    }
+  })
+  const left = reported.filter((queueId) => !held.has(queueId))
+  await session.write((tx) => removeRows(tx, id, left), { arrived: async () => true, retryMs: 0 })
 }
 
 /** By their keys: so it waits for no other receiver. */

@@ -13,17 +13,19 @@ export async function release(
   run: (request: NackRequest) => Promise<SettledReceipts>,
   queue: string,
   ids: readonly bigint[],
+  begunBy?: Date,
 ): Promise<number> {
-  const receipts = await session.read((reader) => heldReceipts(reader, queue, ids))
+  const receipts = await session.read((reader) => heldReceipts(reader, queue, ids, begunBy))
   if (receipts.length === 0) return 0
   const nack = { delayMs: 0, error: 'Its claim was ended by a promote.', dead: false }
   return (await run({ queue, receipts, nack })).size
 }
 
-async function heldReceipts(reader: Reader, queue: string, ids: readonly bigint[]): Promise<Receipt[]> {
+async function heldReceipts(reader: Reader, queue: string, ids: readonly bigint[], begunBy?: Date): Promise<Receipt[]> {
   const { id } = await requireHead(reader, queue)
+  const begun = begunBy ? ` AND last_received_at_ms <= ${begunBy.getTime()}` : ''
   const select = `SELECT ${reader.engine.bigint('id')} AS id, receipt FROM ${reader.tables.queueMessages} WHERE id IN`
-  const held = (some: string) => `${select} ${some} AND ${QUEUE_OF_IDS} = ? AND state = ${STATE.inFlight}`
+  const held = (some: string) => `${select} ${some} AND ${QUEUE_OF_IDS} = ? AND state = ${STATE.inFlight}${begun}`
   const rows = await rowsAmong(reader, [...new Set(ids)], MAX_IDS, held, { after: [id] })
   return rows.map((row) => ({ id: BigInt(row.id as string), receipt: row.receipt as string }))
 }

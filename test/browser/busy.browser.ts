@@ -1,0 +1,66 @@
+/**
+ * A live group that is busy: what its page costs, and that its memory stays. `RECENTN_BUSY_MINUTES=10` measures for longer,
+ * and prints the figures.
+ */
+import type { CDPSession } from 'playwright-core'
+import { openPage } from './support/browser'
+import { startWithFile } from './support/server'
+import { pause } from './support/shop'
+
+const MINUTES = Number(process.env.RECENTN_BUSY_MINUTES ?? 0.5)
+const EVERY_MS = 1000 / 30
+
+async function figuresOf(devtools: CDPSession) {
+  // Twice: what the first one finalizes, the second one frees.
+  for (let times = 0; times < 2; times++) await devtools.send('HeapProfiler.collectGarbage')
+  const { metrics } = await devtools.send('Performance.getMetrics')
+  const of = (wanted: string) => metrics.find(({ name }) => name === wanted)?.value ?? Number.NaN
+  return {
+    cpuSeconds: of('TaskDuration'),
+    processSeconds: of('ProcessTime'),
+    heapBytes: of('JSHeapUsedSize'),
+    nodes: of('Nodes'),
+  }
+}
+
+test('30 items a second take less than 15 % of a core, and no more memory later', async () => {
+  const server = await startWithFile()
+  await server.call('PUT', 'groups/busy', { capacity: 100 })
+  const page = await openPage(`${server.url}/#/groups/busy`)
+  await page.getByRole('status').filter({ hasText: 'Live' }).waitFor()
+  const devtools = await page.context().newCDPSession(page)
+  // The time that the thread ran, not the time that passed: other tests use the cores too.
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const beganAt = performance.now()
+  let sent = 0
+  const appendUntil = async (endMs: number) => {
+    while (performance.now() < beganAt + endMs) {
+      const due = Math.floor((performance.now() - beganAt) / EVERY_MS) - sent
+      const items = Array.from({ length: due }, () => {
+        const payload = { from: 'search', device: 'phone', seconds: ++sent % 240 }
+        return { group: 'busy', member: `user-${sent % 50}`, payload }
+      })
+      if (due > 0) await server.call('POST', 'items', { items })
+      await pause(beganAt + (sent + 1) * EVERY_MS - performance.now())
+    }
+  }
+  const endMs = MINUTES * 60_000
+  const firstMs = Math.min(endMs / 3, 60_000)
+  await appendUntil(firstMs)
+  const [first, from] = [await figuresOf(devtools), performance.now()]
+  for (let ms = firstMs + 60_000; ms < endMs; ms += 60_000) {
+    await appendUntil(ms)
+    process.stdout.write(`${Math.round(ms / 60_000)} min: ${JSON.stringify(await figuresOf(devtools))}\n`)
+  }
+  await appendUntil(endMs)
+  const seconds = (performance.now() - from) / 1000
+  const last = await figuresOf(devtools)
+  const share = (last.cpuSeconds - first.cpuSeconds) / seconds
+  const rate = sent / (endMs / 1000)
+  if (process.env.RECENTN_BUSY_MINUTES)
+    process.stdout.write(`${JSON.stringify({ first, last, seconds, share, rate })}\n`)
+  expect(rate).toBeGreaterThan(25)
+  expect(share).toBeLessThan(0.15)
+  expect(last.heapBytes - first.heapBytes).toBeLessThan(1_000_000)
+  expect(last.nodes - first.nodes).toBeLessThan(1000)
+}, 900_000)
