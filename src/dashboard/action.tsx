@@ -28,7 +28,7 @@ export interface ActProps<T, Done> {
   /** Sees first how much the work concerns, and again after each `everyMs`. */
   look?(signal: AbortSignal): Promise<T>
   everyMs?: number
-  /** False if there is nothing to do. */
+  /** False if there is nothing to do. Default: unless it sees 0. */
   isReady?(seen: T): boolean
   work(seen: T): Promise<Done>
   /** The sentence for a toast, or what makes it of the outcome; none if it is left out. */
@@ -75,7 +75,7 @@ function Question<T>({ look, everyMs, mustType, isReady, children, onYes, ...pro
   const looking = usePolled(look, '', everyMs ?? null)
   const seen = looking.data
   const textOf = (saying: Saying<T>) => (typeof saying === 'string' ? saying : saying(seen))
-  const isSeen = look === undefined || (seen !== null && (isReady?.(seen) ?? true))
+  const isSeen = look === undefined || (seen !== null && (isReady?.(seen) ?? seen !== 0))
   const yes = (close: () => void) => {
     close()
     onYes(seen as T)

@@ -1,5 +1,6 @@
 /** The address of a page: the hash of the URL, such as `#/groups/article%3A42`. Names are percent-encoded. */
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
+import { useFollowed } from './store'
 
 /** The parts of the dashboard that have lists: the first part of their addresses, their titles, and the word for one thing. */
 export const PARTS = {
@@ -49,22 +50,6 @@ function decoded(part: string): string {
   } catch {
     return part
   }
-}
-
-/**
- * The value, drawn again whenever the listener is called. An effect runs after the page is drawn: a change in between
- * calls no listener, so that the value is read once more.
- */
-export function useFollowed<T extends string | null>(read: () => T, onChange: (listener: () => void) => () => void): T {
-  const [value, setValue] = useState<T>(read)
-  useEffect(() => {
-    const follow = () => setValue(read())
-    const off = onChange(follow)
-    follow()
-    return off
-    // Both stay the same for as long as the component is there.
-  }, [])
-  return value
 }
 
 export function usePageAddress(): PageAddress {

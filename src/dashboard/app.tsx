@@ -27,6 +27,7 @@ type Route = (query: PageQuery, name: string, inner: string) => VNode | false
 
 /** By the shape of the address, in which a star is a name. */
 const ROUTES = new Map<string, Route>([
+  ['', () => <OverviewPage />],
   ['overview', () => <OverviewPage />],
   ['key', () => hasKeys && <KeyPage />],
   ['queues', (query) => <QueuesPage listed={query} />],
@@ -45,8 +46,11 @@ const ROUTES = new Map<string, Route>([
 ])
 
 function Page({ address: { parts, query } }: { address: PageAddress }) {
-  const shape = parts.map((part, at) => (at % 2 === 1 ? '*' : part)).join('/') || 'overview'
-  const page = ROUTES.get(shape)?.(query, parts[1] ?? '', parts[3] ?? '')
+  const [, name = '', , inner = ''] = parts
+  const shape = parts.map((part, at) => (at % 2 === 1 ? '*' : part))
+  const pageOf = (length: number) => ROUTES.get(shape.slice(0, length).join('/'))?.(query, name, inner)
+  // Parts that no page knows are left out.
+  const page = pageOf(4) || pageOf(2) || pageOf(1)
   if (page) return page
   return (
     <>
@@ -61,8 +65,8 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
 function App() {
   const address = usePageAddress()
   const main = useRef<HTMLElement>(null)
-  const path = address.parts.join('/')
-  useHeadingFocus(main, path)
+
+  useHeadingFocus(main, address.parts.join('/'))
   useScroll(address)
   const [first = 'overview'] = address.parts
   const current = PAGE_ABOVE[first] ?? first
@@ -88,7 +92,7 @@ function App() {
       </header>
       <main ref={main} id="main">
         <WithAccess>
-          <Page key={path} address={address} />
+          <Page key={link(address.parts)} address={address} />
         </WithAccess>
       </main>
       <Toasts />

@@ -10,18 +10,23 @@ export interface DeadChosen extends DeadFilter {
   ids?: readonly bigint[]
 }
 
+interface DeadPart extends DeadChosen {
+  limit?: number
+  dryRun?: boolean
+}
+
 /** Each way to end a message's death. `does` resolves to how many, or how many it would be. */
 const WAYS = {
   Retry: {
     did: 'retried',
     says: 'tried again from the beginning, where they died.',
-    does: async (queue: string, body: DeadChosen & { limit?: number; dryRun?: boolean }, signal?: AbortSignal) =>
+    does: async (queue: string, body: DeadPart, signal?: AbortSignal) =>
       (await ask(operations.redriveQueue, { path: { queue }, body }, signal)).moved,
   },
   Delete: {
     did: 'deleted',
     says: 'deleted for good.',
-    does: async (queue: string, body: DeadChosen & { limit?: number; dryRun?: boolean }, signal?: AbortSignal) =>
+    does: async (queue: string, body: DeadPart, signal?: AbortSignal) =>
       (await ask(operations.purgeQueue, { path: { queue }, body: { ...body, dead: true } }, signal)).deleted,
   },
 } as const
@@ -57,7 +62,6 @@ export function DeadButtons({ queue, chosen, what, ways = ['Retry', 'Delete'], .
           title={(count) => (count === null ? `${way}?` : `${way} ${counted(count, 'dead message')}?`)}
           action={(count) => (count ? `${way} ${counted(count, 'message')}` : way)}
           isDanger={way === 'Delete'}
-          isReady={(count) => count > 0}
           work={(count) => start(way, count)}
           onDone={onDone}
         >

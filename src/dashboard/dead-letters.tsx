@@ -9,7 +9,6 @@ import { ReadOnlyNote } from './may'
 import { LoadState, Name } from './parts'
 import { type Asked, usePolled } from './polled'
 import { type Column, Table } from './table'
-import { Time } from './time'
 
 const EVERY_MS = 5000
 
@@ -107,8 +106,8 @@ const columnsOf = ({ holder, from, state, onDone }: DeadInProps): readonly Colum
     ),
   },
   { title: 'Number', kind: 'number', isBad: () => true, cell: ({ count }) => count },
-  { title: 'First', kind: 'number wide muted', cell: ({ firstDeadAt }) => <Time at={firstDeadAt} /> },
-  { title: 'Last', kind: 'number wide muted', cell: ({ lastDeadAt }) => <Time at={lastDeadAt} /> },
+  { title: 'First', kind: 'number wide muted', cell: ({ firstDeadAt }) => firstDeadAt },
+  { title: 'Last', kind: 'number wide muted', cell: ({ lastDeadAt }) => lastDeadAt },
   {
     ...{ title: 'Actions', isSilent: true, kind: 'number' },
     cell: ({ error }) => (

@@ -6,7 +6,6 @@ import { ask } from './api'
 import { ReadOnlyNote } from './may'
 import { counted, Name, Num, Section } from './parts'
 import { type Column, Table } from './table'
-import { Time } from './time'
 
 interface ConsumersProps {
   feed: FeedStatus
@@ -34,7 +33,7 @@ function columnsOf(feed: FeedStatus, onDone: () => void): readonly Column<Consum
     { title: 'Consumer', isName: true, cell: ({ consumer }) => <Name>{consumer}</Name> },
     { title: 'Cursor', kind: 'number', cell: ({ cursor }) => <Num value={cursor} /> },
     { title: 'Lag', kind: 'number', cell: ({ lag }) => lag },
-    { title: 'Moved', kind: 'wide', cell: ({ movedAt }) => movedAt && <Time at={movedAt} /> },
+    { title: 'Moved', kind: 'wide', cell: ({ movedAt }) => movedAt },
     {
       ...{ title: 'Share of the greatest lag', isSilent: true, kind: 'bar wide' },
       cell: ({ lag }) => <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />,

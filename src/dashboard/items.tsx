@@ -33,7 +33,7 @@ const NONE = <span class="muted">none</span>
 const ID: Column<Item> = { title: 'Id', kind: 'number muted wide', cell: ({ id }) => <Num value={id} /> }
 const REST: readonly Column<Item>[] = [
   { title: 'Payload', kind: 'what', cell: (item) => <Content item={item} /> },
-  { title: 'When', kind: 'when', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'When', kind: 'number', cell: ({ createdAt }) => createdAt },
 ]
 const GROUP_COLUMNS: readonly Column<Item>[] = [
   ID,

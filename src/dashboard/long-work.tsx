@@ -2,10 +2,10 @@
  * Work on many messages, in steps of which each is one request. It continues while its page is left, for as long as the tab is
  * open, and the page says how far it is when it is opened again.
  */
-import { useEffect, useState } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'
 import { toError } from './api'
 import { counted, Problem } from './parts'
+import { makeStore } from './store'
 
 /** Messages of one step. */
 export const STEP = 500
@@ -17,15 +17,14 @@ interface Work {
   of: number
   isRunning: boolean
   error: RecentnError | null
+  stop: AbortController
 }
 
-const works = new Map<string, Work>()
-const stops = new Map<string, AbortController>()
-const listeners = new Set<() => void>()
+/** By their keys. */
+const works = makeStore<ReadonlyMap<string, Work>>(new Map())
 
 function set(key: string, work: Work): void {
-  works.set(key, work)
-  for (const listener of listeners) listener()
+  works.set(new Map(works.get()).set(key, work))
 }
 
 /** Repeats the step, which resolves to how many messages it did, until `of` are done or none is left. */
@@ -36,9 +35,8 @@ export async function startWork(
   step: (limit: number, signal: AbortSignal) => Promise<number>,
 ): Promise<void> {
   const stop = new AbortController()
-  stops.get(key)?.abort()
-  stops.set(key, stop)
-  let work: Work = { did, done: 0, of, isRunning: true, error: null }
+  works.get().get(key)?.stop.abort()
+  let work: Work = { did, done: 0, of, isRunning: true, error: null, stop }
   set(key, work)
   try {
     for (let last = 1; last > 0 && work.done < of && !stop.signal.aborted; ) {
@@ -50,27 +48,17 @@ export async function startWork(
     if (!stop.signal.aborted) work = { ...work, error: toError(thrown) }
   }
   // Unless another one has begun.
-  if (stops.get(key) === stop) set(key, { ...work, isRunning: false })
-}
-
-function useWork(key: string): Work | null {
-  const [, draw] = useState({})
-  useEffect(() => {
-    const listener = () => draw({})
-    listeners.add(listener)
-    return () => void listeners.delete(listener)
-  }, [])
-  return works.get(key) ?? null
+  if (works.get().get(key)?.stop === stop) set(key, { ...work, isRunning: false })
 }
 
 export function useIsWorking(key: string): boolean {
-  return useWork(key)?.isRunning ?? false
+  return works.use().get(key)?.isRunning ?? false
 }
 
 export function WorkProgress({ of: key }: { of: string }) {
-  const work = useWork(key)
-  if (work === null) return null
-  const { did, done, of, isRunning, error } = work
+  const work = works.use().get(key)
+  if (work === undefined) return null
+  const { did, done, of, isRunning, error, stop } = work
   return (
     <div class="row">
       {isRunning && <progress max={of} value={done} aria-label={`Messages ${did}`} />}
@@ -78,7 +66,7 @@ export function WorkProgress({ of: key }: { of: string }) {
         {isRunning ? `${done} of ${counted(of, 'message')} ${did} …` : `${counted(done, 'message')} ${did}.`}
       </p>
       {isRunning && (
-        <button type="button" onClick={() => stops.get(key)?.abort()}>
+        <button type="button" onClick={() => stop.abort()}>
           Stop
         </button>
       )}

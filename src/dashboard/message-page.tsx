@@ -11,7 +11,6 @@ import { Badge, Facts, LoadState, Name, NameLink, Num, PageHead, Section, WayUp 
 import { usePolled } from './polled'
 import { Holder, Release } from './receivers'
 import { type Column, Table } from './table'
-import { Time } from './time'
 import { BodyAndAttributes } from './value'
 
 const EVERY_MS = 3000
@@ -106,7 +105,7 @@ function Failures({ of: { failures } }: { of: WholeMessage }) {
 const FAILURE_COLUMNS: readonly Column<WholeMessage['failures'][number]>[] = [
   { title: 'Receive', kind: 'number', cell: ({ receiveCount }) => receiveCount },
   { title: 'Error', kind: 'error', cell: ({ error }) => error },
-  { title: 'Failed', kind: 'number muted', cell: ({ failedAt }) => <Time at={failedAt} /> },
+  { title: 'Failed', kind: 'number muted', cell: ({ failedAt }) => failedAt },
 ]
 
 function factsOf({ message, isLetter }: ShownMessage) {

@@ -1,7 +1,7 @@
 /** One bar while requests fail: why, how old the data is that stays on the page, and a button for another try. */
-import { useEffect, useState } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'
 import { sentenceOf, serverNow } from './api'
+import { makeStore } from './store'
 import { Time } from './time'
 
 interface Failing {
@@ -10,9 +10,8 @@ interface Failing {
 }
 
 /** By the requests that are made again and again. */
-const failing = new Map<object, Failing>()
+const failing = makeStore<ReadonlyMap<object, Failing>>(new Map())
 let answeredAt = new Date()
-let draw = () => {}
 
 export function noteAnswer(request: object): void {
   answeredAt = new Date(serverNow())
@@ -20,23 +19,19 @@ export function noteAnswer(request: object): void {
 }
 
 export function noteFailure(request: object, failure: Failing): void {
-  failing.set(request, failure)
-  draw()
+  failing.set(new Map(failing.get()).set(request, failure))
 }
 
 export function noteEnd(request: object): void {
-  if (failing.delete(request)) draw()
+  if (failing.get().has(request)) failing.set(new Map([...failing.get()].filter(([one]) => one !== request)))
 }
 
 export function OutageBar() {
-  const [, redraw] = useState({})
-  useEffect(() => {
-    draw = () => redraw({})
-  }, [])
-  const [first] = failing.values()
+  const all = [...failing.use().values()]
+  const [first] = all
   if (first === undefined) return null
   const again = () => {
-    for (const one of [...failing.values()]) one.again()
+    for (const one of all) one.again()
   }
   return (
     <p class="outage">

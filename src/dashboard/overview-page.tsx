@@ -6,7 +6,6 @@ import { ask } from './api'
 import { Badge, counted, LoadState, Name, PageHead } from './parts'
 import { usePolled } from './polled'
 import { type Column, Table } from './table'
-import { Time } from './time'
 
 const EVERY_MS = 5000
 
@@ -100,7 +99,7 @@ const COLUMNS: readonly Column<Trouble>[] = [
   { title: 'What', cell: (one) => <Badge kind={isBad(one) ? 'bad' : 'warn'}>{TOLD[one.kind].title}</Badge> },
   { title: 'Where', isName: true, cell: (one) => <Where trouble={one} /> },
   { title: 'Number', kind: 'number', isBad, cell: ({ count }) => count },
-  { title: 'Since', kind: 'number muted', cell: ({ beganAt }) => <Time at={beganAt} /> },
+  { title: 'Since', kind: 'number muted', cell: ({ beganAt }) => beganAt },
 ]
 
 function Where({ trouble }: { trouble: Trouble }) {

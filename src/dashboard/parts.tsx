@@ -23,9 +23,11 @@ export function Badge({ kind, children }: { kind?: 'warn' | 'bad' | 'good'; chil
   return <span class={`badge ${kind ?? ''}`}>{children}</span>
 }
 
-/** Numbers have their digits in groups; what is a text already stays as it is. */
-export const shown = (value: ComponentChildren) =>
-  typeof value === 'number' || typeof value === 'bigint' ? <Num value={value} /> : value
+/** Numbers have their digits in groups; a text stays as it is. */
+export function shown(value: ComponentChildren | Date): ComponentChildren {
+  if (value instanceof Date) return <Time at={value} />
+  return typeof value === 'number' || typeof value === 'bigint' ? <Num value={value} /> : value
+}
 
 export function Fact({ term, children }: { term: string; children: ComponentChildren }) {
   return (

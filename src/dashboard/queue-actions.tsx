@@ -49,7 +49,6 @@ function Redrive({ queue, onDone }: { queue: string; onDone(): void }) {
       action={labelled('Redrive', 'message')}
       look={(signal) => redrive(true, signal)}
       everyMs={EVERY_MS}
-      isReady={(count) => count > 0}
       work={() => redrive(false)}
       said={(count) => `${counted(count, 'message')} went back.`}
       onDone={onDone}
@@ -79,7 +78,6 @@ function Purge({ queue: { queue, isDeadLetterQueue }, from, onDone }: ActionsPro
       mustType={queue}
       look={(signal) => purge(true, signal)}
       everyMs={EVERY_MS}
-      isReady={(count) => count > 0}
       work={() => purge(false)}
       said={(count) => `${counted(count, 'message')} deleted.`}
       onDone={onDone}

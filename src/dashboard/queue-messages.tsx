@@ -9,7 +9,6 @@ import { Badge, LoadState, Name, NameLink, Num, Pager } from './parts'
 import { usePolled } from './polled'
 import { BlockedGroups, HolderName, Receivers } from './receivers'
 import { type Column, Table } from './table'
-import { Time } from './time'
 
 const EVERY_MS = 3000
 
@@ -160,7 +159,7 @@ const DEAD_COLUMNS: readonly Column<PeekedMessage>[] = [
     ...{ title: 'Attempts', kind: 'number wide' },
     cell: ({ deadReceiveCount, receiveCount }) => deadReceiveCount ?? receiveCount,
   },
-  { title: 'Died', kind: 'number muted', cell: ({ deadAt, sentAt }) => <Time at={deadAt ?? sentAt} /> },
+  { title: 'Died', kind: 'number muted', cell: ({ deadAt, sentAt }) => deadAt ?? sentAt },
 ]
 
 const ticksOf = (ticked: ReadonlySet<bigint>, tick: (id: bigint, isOn: boolean) => void): Column<PeekedMessage> => ({
@@ -179,7 +178,7 @@ function columnsOf(queue: string, state: MessageState): readonly Column<PeekedMe
   const hasNext = state === 'in-flight' || state === 'delayed'
   const last: Column<PeekedMessage> = {
     ...{ title: hasNext ? 'Ready' : 'Sent', kind: 'number muted' },
-    cell: ({ visibleAt, sentAt }) => <Time at={hasNext ? visibleAt : sentAt} />,
+    cell: ({ visibleAt, sentAt }) => (hasNext ? visibleAt : sentAt),
   }
   return [...messageColumns(queue), ...(state === 'in-flight' ? [HELD_BY] : []), RECEIVES, last]
 }

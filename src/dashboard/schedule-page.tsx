@@ -11,7 +11,7 @@ import { Actions } from './may'
 import { Badge, Facts, Name, NameLink, Section } from './parts'
 import type { Column } from './table'
 import { DeleteButton, NewButton, ThingPage } from './thing'
-import { exactDuration, Time } from './time'
+import { exactDuration } from './time'
 import { BodyAndAttributes } from './value'
 
 const EVERY_MS = 3000
@@ -29,8 +29,8 @@ const COLUMNS: readonly Column<ListedSchedule>[] = [
   },
   { title: 'Queue', kind: 'wide', cell: ({ queue }) => <NameLink to={['queues', queue]}>{queue}</NameLink> },
   { title: 'Ticks', kind: 'wide', cell: timingOf },
-  { title: 'Next tick', cell: ({ nextTickAt }) => <Time at={nextTickAt} /> },
-  { title: 'Last tick', kind: 'wide', cell: ({ lastTickAt }) => lastTickAt && <Time at={lastTickAt} /> },
+  { title: 'Next tick', cell: ({ nextTickAt }) => nextTickAt },
+  { title: 'Last tick', kind: 'wide', cell: ({ lastTickAt }) => lastTickAt },
 ]
 
 const FIELDS: readonly FormField[] = [

@@ -14,7 +14,7 @@ export interface Column<T> {
   sort?: string
   isBad?(row: T): boolean
   /** Null and zero recede. */
-  cell(row: T): ComponentChildren
+  cell(row: T): ComponentChildren | Date
 }
 
 export interface Sorting {

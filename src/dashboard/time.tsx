@@ -1,6 +1,6 @@
 /** Times and durations for people, such as `3 min ago`, with the exact time. */
-import { useEffect, useState } from 'preact/hooks'
 import { serverNow } from './api'
+import { makeStore, useFollowed } from './store'
 
 const UNITS: readonly (readonly [string, number])[] = [
   ['d', 86_400],
@@ -44,20 +44,15 @@ function exact(date: Date): string {
   return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
 }
 
-const tickers = new Set<() => void>()
+/** Another number each second. */
+const clock = makeStore(0)
 setInterval(() => {
-  if (!document.hidden) for (const tick of tickers) tick()
+  if (!document.hidden) clock.set(clock.get() + 1)
 }, 1000)
 
 /** Keeps up with the clock, and is drawn again only when its text changes. `both` shows the exact time too. */
 export function Time({ at, both = false }: { at: Date; both?: boolean }) {
-  const [label, setLabel] = useState(() => relative(at))
-  useEffect(() => {
-    const tick = () => setLabel(relative(at))
-    tick()
-    tickers.add(tick)
-    return () => void tickers.delete(tick)
-  }, [at.getTime()])
+  const label = useFollowed(() => relative(at), clock.onChange, at.getTime())
   const iso = at.toISOString()
   return (
     <time dateTime={iso} title={`${exact(at)} (${iso})`}>

@@ -1,5 +1,5 @@
 /** Results of actions: shown for some seconds at the edge of the window, whichever page is open by then. */
-import { useEffect, useState } from 'preact/hooks'
+import { makeStore } from './store'
 
 interface Toast {
   text: string
@@ -9,25 +9,17 @@ interface Toast {
 const SHOWN_MS = 5000
 const SHOWN_BAD_MS = 12_000
 
-const toasts = new Set<Toast>()
-let draw = (_: readonly Toast[]) => {}
+const toasts = makeStore<readonly Toast[]>([])
 
 export function say(text: string, isBad = false): void {
   const toast = { text, isBad }
-  toasts.add(toast)
-  draw([...toasts])
-  const hide = () => {
-    toasts.delete(toast)
-    draw([...toasts])
-  }
+  toasts.set([...toasts.get(), toast])
+  const hide = () => toasts.set(toasts.get().filter((one) => one !== toast))
   setTimeout(hide, isBad ? SHOWN_BAD_MS : SHOWN_MS)
 }
 
 export function Toasts() {
-  const [shown, setShown] = useState<readonly Toast[]>([])
-  useEffect(() => {
-    draw = setShown
-  }, [])
+  const shown = toasts.use()
   const of = (isBad: boolean) =>
     shown.filter((toast) => toast.isBad === isBad).map((toast, i) => <p key={i}>{toast.text}</p>)
   return (
