@@ -12,6 +12,7 @@ import { lockTurns, saveTurns, type Turns } from './turns'
 export interface LockedGroup {
   head: QueueHead
   group: string
+  /** Messages that give up their places. */
   leaving: number
   /** Messages that give up their turns: they leave, or are received. */
   done: number
