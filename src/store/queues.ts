@@ -13,7 +13,7 @@ import { RECEIVES } from '../repositories/queues/claim/claim'
 import { QueueTraffic } from '../repositories/queues/history/read'
 import { recordHistory, recordRest } from '../repositories/queues/history/record'
 import type { QueueMemory } from '../repositories/queues/memory'
-import { removeReceiver, reportReceives } from '../repositories/queues/receivers/own'
+import { leaveReceiver, reportReceives } from '../repositories/queues/receivers/own'
 import { QueueRepository } from '../repositories/queues/repository'
 import { SENDS } from '../repositories/queues/send/send'
 import { ACKS } from '../repositories/queues/settle/ack'
@@ -107,7 +107,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
       })
     },
     /** When nothing runs any more. A database that is away is not waited for again. */
-    leave: () => removeReceiver(session, memory.receiver).catch(() => {}),
+    leave: () => leaveReceiver(session, memory.receiver).catch(() => {}),
   }
 }
 

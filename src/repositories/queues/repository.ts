@@ -162,13 +162,7 @@ export class QueueRepository implements Queue.Queues {
   async promote(queue: string, ids: readonly bigint[], options: Queue.PromoteOptions = {}) {
     check.checkPromote(queue, ids, options)
     const promoted = options.inFlight
-      ? await release(
-          this.#session,
-          (nacks) => runBy(this.#runner, settle.NACKS, nacks),
-          queue,
-          ids,
-          options.lastReceivedAt,
-        )
+      ? await release(this.#session, this.#runner, queue, ids, options.lastReceivedAt)
       : await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids))
     return { promoted }
   }

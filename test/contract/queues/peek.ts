@@ -68,7 +68,9 @@ export function describeQueuePeeks(context: Context): void {
         expect(message).toMatchObject({ state, body: 1, maxReceives: 50, sentAt: expect.any(Date) })
         expect(message.visibleAt).toBeInstanceOf(Date)
         const { failures, ...whole } = (await queues().message(queue, message.id)) as WholeMessage
-        expect([whole, Array.isArray(failures)]).toEqual([message, true])
+        // Between the two the store may have reported itself as the receiver.
+        const told = 'receiver' in message ? { ...whole, receiver: message.receiver } : whole
+        expect([told, Array.isArray(failures)]).toEqual([message, true])
       }
       const never = { receiveCount: 0, lastReceivedAt: null, archivedAt: null, lastError: null }
       expect(shown.ready).toMatchObject(never)

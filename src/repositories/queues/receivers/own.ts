@@ -7,8 +7,8 @@ import { randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Session, Tx } from '../../../database/engine'
 import { performance } from '../../../shared/platform'
-import { chunksOf } from '../../chunks'
-import { MAX_IDS, STATE } from '../rows'
+import { chunksOf, writeAmong } from '../../chunks'
+import { MAX_IDS } from '../rows'
 
 const REPORT_MS = 30_000
 /** A receiver that has missed two reports is gone. */
@@ -17,6 +17,8 @@ export const GONE_MS = 3 * REPORT_MS
 const FORGET_MS = 43_200_000
 const KEPT_MS = 86_400_000
 const REMOVAL_MS = 3_600_000
+/** In place of the time when it asked for messages: its store has closed. */
+export const LEFT_AT = 0
 /** Queues of one report. */
 const MAX_REPORTED = 1000
 
@@ -118,34 +120,20 @@ async function write(tx: Tx, receiver: OwnReceiver, reports: readonly ReceiveRep
   }
   // The row of a queue that is reported no more would say that the receiver is gone.
   const known = new Set(reports.map(({ queueId }) => queueId))
-  await removeRows(
-    tx,
-    id,
-    reported.filter((queueId) => !known.has(queueId)),
-  )
+  const left = reported.filter((queueId) => !known.has(queueId))
+  const remove = `DELETE FROM ${tables.queueReceivers} WHERE receiver_id = ${id} AND queue_id IN`
+  await writeAmong(tx, left, MAX_IDS, (some) => `${remove} ${some}`)
 }
 
-async function removeRows(tx: Tx, id: number, queueIds: readonly bigint[]): Promise<void> {
-  for (const ids of chunksOf(queueIds, MAX_IDS)) {
-    await tx.later(`DELETE FROM ${tx.tables.queueReceivers} WHERE receiver_id = ${id} AND queue_id IN (${ids})`)
-  }
-}
-
-/** Before the store closes. The rows of queues where it holds messages stay: they say who holds them. */
-export async function removeReceiver(session: Session, { id, reported, isAway }: OwnReceiver): Promise<void> {
+/** Before the store closes: it is gone at once. Its rows stay, as they say who holds its messages. */
+export async function leaveReceiver(session: Session, { id, reported, isAway }: OwnReceiver): Promise<void> {
   if (reported.length === 0 || isAway) return
-  const held = new Set<bigint>()
-  await session.read(async ({ engine, tables, rows }) => {
-    for (const ids of chunksOf(reported, MAX_IDS)) {
-      const found = await rows(
-        `SELECT DISTINCT ${engine.bigint('queue_id')} AS queue_id FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
-          `WHERE queue_id IN (${ids}) AND state = ${STATE.inFlight} AND ${RECEIVER_OF} = ${id}`,
-      )
-      for (const row of found) held.add(BigInt(row.queue_id as string))
-    }
-  })
-  const left = reported.filter((queueId) => !held.has(queueId))
-  await session.write((tx) => removeRows(tx, id, left), { arrived: async () => true, retryMs: 0 })
+  const leave = (tx: Tx) => {
+    const set = `seen_at_ms = ${tx.now}, asked_at_ms = ${LEFT_AT}`
+    const update = `UPDATE ${tx.tables.queueReceivers} SET ${set} WHERE receiver_id = ${id} AND queue_id IN`
+    return writeAmong(tx, reported, MAX_IDS, (some) => `${update} ${some}`)
+  }
+  await session.write(leave, { arrived: async () => true, retryMs: 0 })
 }
 
 /** By their keys: so it waits for no other receiver. */
