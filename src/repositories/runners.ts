@@ -16,14 +16,6 @@ export interface Runner<Memory> {
   ): void
 }
 
-export function runBy<Memory, Request, Result>(
-  runner: Runner<Memory>,
-  operation: Runnable<Memory, Request, Result>,
-  request: Request,
-): Promise<Result> {
-  return new Promise((resolve, reject) => runner.hand(operation, request, { resolve, reject }))
-}
-
 /** Gets the result of a request. `reject` gets the error that `resolve` throws. */
 export interface Requester<Result> {
   resolve(result: Result): void

@@ -11,7 +11,7 @@ import { invalidInput } from '../../shared/errors'
 import type * as Feed from '../../shared/feed-types'
 import { JsonText } from '../../shared/json'
 import type { ListOptions } from '../../shared/types'
-import { alone, noWaits, type Runner, runBy, type Waits } from '../runners'
+import { alone, noWaits, type Runner, type Waits } from '../runners'
 import { readChanges } from './changes'
 import * as check from './check'
 import { cursorOf, dropCursor, moveCursor, readCursor, storedCursor } from './cursors'
@@ -88,7 +88,7 @@ export class FeedRepository implements Feed.Feeds {
     // A refusal must not have the puts of others fail with it.
     const isAlone = request.rows.length >= LARGE || request.rows.some(check.hasCondition)
     const runner = isAlone ? this.#alone : this.#runner
-    return runBy(runner, PUTS, request)
+    return new Promise((resolve, reject) => runner.hand(PUTS, request, { resolve, reject }))
   }
 
   async get<Value = unknown>(

@@ -13,7 +13,7 @@ import type { JsonText } from '../../shared/json'
 import type * as Queue from '../../shared/queue-types'
 import type { ExtendOptions, MessageRef, NackOptions } from '../../shared/queue-types'
 import type { IfTag } from '../../shared/types'
-import { alone, noWaits, type Runnable, type Runner, runBy, type Waits } from '../runners'
+import { alone, noWaits, type Runnable, type Runner, type Waits } from '../runners'
 import { warnOfOthers } from '../settings'
 import * as check from './check'
 import { RECEIVES, receiveIn } from './claim/claim'
@@ -53,19 +53,23 @@ export class QueueRepository implements Queue.Queues {
     this.#waits = waits
   }
 
+  #run<Request, Result>(operation: Runnable<QueueMemory, Request, Result>, request: Request): Promise<Result> {
+    return new Promise((resolve, reject) => this.#runner.hand(operation, request, { resolve, reject }))
+  }
+
   async send<Body = unknown>(
     queue: string,
     body: NoInfer<Body> | JsonText,
     options: Queue.SendOptions = {},
   ): Promise<Queue.Sent> {
-    return (await runBy(this.#runner, SENDS, check.checkedSend(queue, body, options)))[0] as Queue.Sent
+    return (await this.#run(SENDS, check.checkedSend(queue, body, options)))[0] as Queue.Sent
   }
 
   async sendMany<Body = unknown>(
     queue: string,
     messages: readonly Queue.NewMessage<NoInfer<Body>>[],
   ): Promise<Queue.Sent[]> {
-    return runBy(this.#runner, SENDS, check.checkedMessages(queue, messages))
+    return this.#run(SENDS, check.checkedMessages(queue, messages))
   }
 
   async receive<Body = unknown>(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message<Body>[]> {
@@ -79,7 +83,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async #receive<Body>(queue: string, options: Queue.ReceiveOptions, cursor: string | null) {
-    const messages = receiveIn(this.#waits, (request) => runBy(this.#runner, RECEIVES, request), queue, options, cursor)
+    const messages = receiveIn(this.#waits, (request) => this.#run(RECEIVES, request), queue, options, cursor)
     return (await messages) as Queue.Message<Body>[]
   }
 
@@ -104,8 +108,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async extendMany(queue: string, messages: readonly MessageRef[], options: ExtendOptions): Promise<Queue.Extended> {
-    const visibilityMs = check.checkedExtend(options)
-    return this.#settle(messages, 'extended', settle.EXTENDS, { queue, visibilityMs })
+    return this.#settle(messages, 'extended', settle.EXTENDS, { queue, visibilityMs: check.checkedExtend(options) })
   }
 
   async #settle<Done extends string, Request extends settle.SettleRequest>(
@@ -117,7 +120,7 @@ export class QueueRepository implements Queue.Queues {
     const handles = check.checkedHandles(request.queue, messages)
     const named = await settle.readHandles(this.#session, this.#memory, request.queue, handles)
     const all = { ...request, receipts: settle.validOf(named) } as unknown as Request
-    const settled = all.receipts.length === 0 ? new Set<string>() : await runBy(this.#runner, operation, all)
+    const settled = all.receipts.length === 0 ? new Set<string>() : await this.#run(operation, all)
     return settle.outcomeOf(named, settled, done)
   }
 

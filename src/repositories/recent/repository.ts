@@ -10,7 +10,7 @@ import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { RecentnError } from '../../shared/errors'
 import type * as Recent from '../../shared/group-types'
 import type { Form, PayloadAs } from '../../shared/types'
-import { alone, type Runner, runBy } from '../runners'
+import { alone, type Runnable, type Runner } from '../runners'
 import { warnOfOthers } from '../settings'
 import { APPENDS } from './append'
 import * as check from './check'
@@ -108,8 +108,12 @@ export class RecentRepository implements Recent.Groups {
   /** The pages of checked requests, all at one moment; null where a page still has the tag that the caller has. */
   async #read(requests: readonly ReadRequest[]): Promise<(Recent.Recent | null)[]> {
     const call = { requests, again: false }
-    const outcome = isQuick(this.#memory.layouts, call) ? await runBy(this.#runner, QUICK_READS, call) : 'alone'
-    return typeof outcome === 'object' ? outcome : runBy(this.#runner, LONG_READS, requests)
+    const outcome = isQuick(this.#memory.layouts, call) ? await this.#run(QUICK_READS, call) : 'alone'
+    return typeof outcome === 'object' ? outcome : this.#run(LONG_READS, requests)
+  }
+
+  #run<Request, Result>(operation: Runnable<GroupMemory, Request, Result>, request: Request): Promise<Result> {
+    return new Promise((resolve, reject) => this.#runner.hand(operation, request, { resolve, reject }))
   }
 
   async item<Payload = unknown>(
@@ -196,7 +200,7 @@ export class RecentRepository implements Recent.Groups {
   ): Promise<Recent.MemberItems<Payload>> {
     check.checkName('member', member)
     const page = checkedPage(options, MEMBER_RULES)
-    return (await runBy(this.#runner, MEMBER_ITEMS, { member, ...page })) as Recent.MemberItems<Payload>
+    return (await this.#run(MEMBER_ITEMS, { member, ...page })) as Recent.MemberItems<Payload>
   }
 
   async eraseMember(member: string, options: { prefix?: string | undefined } = {}): Promise<{ deleted: number }> {

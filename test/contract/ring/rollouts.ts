@@ -101,6 +101,21 @@ export function describeRollouts(context: Context): void {
       await endsWith(prefix, stuck)
     })
 
+    it('has nothing to do for a group that was written since, also while that is locked', async () => {
+      if (context.engine === 'sqlite') return
+      const prefix = context.unique('p')
+      const names = ['a', 'b'].map((end) => prefix + end)
+      await swept()
+      await groups().appendMany(names.map((group) => ({ group })))
+      await policy(prefix)
+      await groups().append(names[0] as string)
+      const holder = await held([names[0] as string])
+      await swept()
+      expect(await rolloutsOf(prefix)).toEqual([])
+      await holder.end()
+      await endsWith(prefix, names)
+    })
+
     it('passes over a group that is named as the prefix', async () => {
       if (context.engine === 'sqlite') return
       const prefix = context.unique('p')
