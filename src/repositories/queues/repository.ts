@@ -164,10 +164,9 @@ export class QueueRepository implements Queue.Queues {
 
   async promote(queue: string, ids: readonly bigint[], options: Queue.PromoteOptions = {}) {
     check.checkPromote(queue, ids, options)
-    const promoted = options.inFlight
-      ? await release(this.#session, this.#runner, queue, ids, options.lastReceivedAt)
-      : await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids))
-    return { promoted }
+    const nack = (request: settle.NackRequest) => this.#run(settle.NACKS, request)
+    if (options.inFlight) return { promoted: await release(this.#session, nack, queue, ids, options.lastReceivedAt) }
+    return { promoted: await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids)) }
   }
 
   async purge(queue: string, options: Queue.PurgeOptions = {}): Promise<{ deleted: number }> {

@@ -2,17 +2,15 @@
 
 import type { Reader, Session } from '../../../database/engine'
 import { rowsAmong } from '../../chunks'
-import { type Runner, runBy } from '../../runners'
 import { requireHead } from '../heads'
-import type { QueueMemory } from '../memory'
 import { MAX_IDS, STATE } from '../rows'
 import { QUEUE_OF_IDS, type Receipt } from './receipts'
-import { NACKS } from './settle'
+import type { NackRequest, SettledReceipts } from './settle'
 
 /** Claims that begin in the meantime stay. Resolves to how many it has ended. */
 export async function release(
   session: Session,
-  runner: Runner<QueueMemory>,
+  run: (request: NackRequest) => Promise<SettledReceipts>,
   queue: string,
   ids: readonly bigint[],
   begunBy?: Date,
@@ -20,7 +18,7 @@ export async function release(
   const receipts = await session.read((reader) => heldReceipts(reader, queue, ids, begunBy))
   if (receipts.length === 0) return 0
   const nack = { delayMs: 0, error: 'Its claim was ended by a promote.', dead: false }
-  return (await runBy(runner, NACKS, { queue, receipts, nack })).size
+  return (await run({ queue, receipts, nack })).size
 }
 
 async function heldReceipts(reader: Reader, queue: string, ids: readonly bigint[], begunBy?: Date): Promise<Receipt[]> {
