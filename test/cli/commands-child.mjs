@@ -16,6 +16,8 @@ const writers = new Map([stdout, stderr].map((stream) => [stream, stream.write])
 const open = () => process.getActiveResourcesInfo()
 
 async function end(before) {
+  // A warning is said in a later turn of the event loop than what it warns of.
+  await setImmediate()
   for (const from = performance.now(); open().length > before; await setTimeout(2, undefined, { ref: false })) {
     if (performance.now() - from > PATIENCE_MS) throw new Error(`a command left something open: ${open().join(', ')}`)
     await setImmediate()

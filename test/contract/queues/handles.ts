@@ -1,5 +1,5 @@
 import { type Context, sleep } from '../context'
-import { handlesOf, messageIds, queueTools, range } from './tools'
+import { handlesOf, lasting, messageIds, queueTools, range } from './tools'
 
 export function describeQueueHandles(context: Context): void {
   const queues = () => context.store.queues
@@ -27,7 +27,7 @@ export function describeQueueHandles(context: Context): void {
       const first = await queues().receive(queue, { limit: 2 })
       pass(31)
       const second = await queues().receive(queue, { limit: 2 })
-      const state = () => queues().peek(queue, { state: 'in-flight' })
+      const state = async () => (await queues().peek(queue, { state: 'in-flight' })).messages.map(lasting)
       const before = await state()
       await expectAll(queue, handlesOf(first), 'stale_receipt')
       expect(await state()).toEqual(before)

@@ -1,6 +1,7 @@
 import type { Message, MessageRef } from '../../../src/index'
+import type { WholeMessage } from '../../../src/shared/queue-types'
 import { type Context, refusal } from '../context'
-import { bodiesOf, handlesOf, messageIds, queueTools, range } from './tools'
+import { bodiesOf, handlesOf, lasting, messageIds, queueTools, range } from './tools'
 
 export function describeQueueSettles(context: Context): void {
   const queues = () => context.store.queues
@@ -35,7 +36,7 @@ export function describeQueueSettles(context: Context): void {
       const old = await one(queue)
       pass(31)
       const held = await one(queue)
-      const state = () => queues().message(queue, old.id)
+      const state = async () => lasting((await queues().message(queue, old.id)) as WholeMessage)
       const before = await state()
       for (const [, call] of calls(queue)) {
         expect(await refusal(call(old))).toMatchObject(stale)

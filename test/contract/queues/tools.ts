@@ -75,3 +75,8 @@ export const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
 export const byNumber = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** A message without its receiver: a store may report itself as that at any time. */
+export function lasting<M extends object>(message: M): Omit<M, 'receiver'> {
+  return { ...message, receiver: undefined }
+}
