@@ -1,3 +1,4 @@
+import { itemLineOf } from '../../src/repositories/recent/lines'
 import { Windows } from '../../src/repositories/recent/windows'
 import { describeWindowsOfProcesses } from './windows'
 
@@ -6,7 +7,7 @@ describeWindowsOfProcesses('sqlite')
 it('windows are bounded in bytes, and those used last are kept', () => {
   const text = 'x'.repeat(1000)
   const windows = new Windows(1024 * 1024)
-  const lines = [{ group: 'g', slot: 0, id: '1', text, rest: 0, decoded: null, value: undefined }]
+  const lines = [itemLineOf(`0\n1\ng\n${text}`)]
   const window = { incarnation: 1n, version: 1n, lines, isWhole: true, hasPayloads: true }
   for (let n = 0; n < 10_000; n++) {
     windows.learn(`g${n}`, window)
@@ -16,6 +17,6 @@ it('windows are bounded in bytes, and those used last are kept', () => {
   expect(kept).toBeGreaterThan(200)
   expect(kept * text.length * 2).toBeLessThan(1024 * 1024)
   expect(windows.of('g0')).not.toBeNull()
-  windows.learn('large', { ...window, lines: [{ ...lines[0], text: 'x'.repeat(100_000) } as (typeof lines)[0]] })
+  windows.learn('large', { ...window, lines: [itemLineOf(`0\n1\ng\n${'x'.repeat(100_000)}`)] })
   expect(windows.of('large')).toBeNull()
 })

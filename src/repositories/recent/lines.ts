@@ -16,28 +16,26 @@ import {
   SEPARATOR,
   type SeenHead,
   scoreOf,
-  storedScore,
 } from './rows'
 
 /** An item of which only the beginning is decoded at first: a read fetches more of a window than it shows. */
 export interface ItemLine {
   group: string
   slot: number
-  /** Decimal digits. */
-  id: string
+  /** The id in decimal digits. */
+  digits: string
   text: string
-  /** The offset of the fields that are not decoded at first. */
+  /** The offset of the fields that are not decoded at first; 0 where the text is the payload alone. */
   rest: number
-  /** All fields but the payload; null until a caller has asked for them. */
-  decoded: Decoded | null
+  /** The offset of the payload in the text; −1 until a caller has asked for the other fields. */
+  payloadAt: number
   /** The payload of an item that is remembered and was shown; callers get copies. */
   value: unknown
 }
 
-interface Decoded extends Occupant {
+/** The same object once it is decoded. Windows are walked through again and again, and a second object would be a second miss of the cache. */
+interface DecodedLine extends ItemLine, Occupant {
   occurredAtMs: number | null
-  /** The offset of the payload in the text. */
-  payloadAt: number
 }
 
 const itemLine = (occurredAt: string, eventId: string, payload: string) =>
@@ -85,75 +83,78 @@ export function itemLineOf(text: string): ItemLine {
   const slotEnd = text.indexOf('\n')
   const idEnd = text.indexOf('\n', slotEnd + 1)
   const groupEnd = text.indexOf('\n', idEnd + 1)
-  return {
+  const line: DecodedLine = {
     group: text.slice(idEnd + 1, groupEnd),
     slot: Number(text.slice(0, slotEnd)),
-    id: text.slice(slotEnd + 1, idEnd),
+    id: 0n,
+    digits: text.slice(slotEnd + 1, idEnd),
+    member: null,
+    eventId: null,
+    score: null,
+    createdAtMs: 0,
+    occurredAtMs: null,
+    payloadAt: -1,
     text,
     rest: groupEnd + 1,
-    decoded: null,
     value: undefined,
   }
+  return line
 }
 
-/** Sorts the newest first. The ids are digits without leading zeros: the longer one is the greater one. */
+/** Sorts the newest first. The digits have no leading zeros: the longer ones are the greater id. */
 export function newestFirst(a: ItemLine, b: ItemLine): number {
-  return b.id.length - a.id.length || (a.id < b.id ? 1 : -1)
+  return b.digits.length - a.digits.length || (a.digits < b.digits ? 1 : -1)
 }
 
 /** Sorts as the mode's pages do. */
 export function orderOf(mode: Mode): (a: ItemLine, b: ItemLine) => number {
-  return mode === 'top' ? (a, b) => byRank(occupantOfLine(a), occupantOfLine(b)) : newestFirst
+  return mode === 'top' ? (a, b) => byRank(decoded(a), decoded(b)) : newestFirst
 }
 
-export function createdAtOf({ text, rest }: ItemLine): number {
-  return Number(text.slice(rest, text.indexOf('\n', rest)))
+export function createdAtOf(line: ItemLine): number {
+  const { text, rest, payloadAt } = line
+  return payloadAt < 0 ? Number(text.slice(rest, text.indexOf('\n', rest))) : decoded(line).createdAtMs
 }
 
-export function memberOf({ text, rest }: ItemLine): string | null {
-  const score = text.indexOf('\n', rest) + 1
-  const occurred = text.indexOf('\n', score) + 1
-  const member = text.indexOf('\n', occurred) + 1
-  return text.slice(member, text.indexOf('\n', member)) || null
-}
-
-/** The item as a statement would show it. */
-export function lineOf(row: ItemRow): ItemLine {
+/** The item that was written, all of it decoded: its text is the payload alone. */
+export function lineOf(row: ItemRow): DecodedLine {
   const { group, slot, id, createdAtMs, score, occurredAtMs, member, eventId, payload } = row
-  const place = `${slot}\n${id}\n${group}\n`
-  const numbers = `${createdAtMs}\n${score === null ? '' : storedScore(score)}\n${occurredAtMs ?? ''}`
-  const text = `${place}${numbers}\n${member ?? ''}\n${eventId ?? ''}\n${payload ?? ''}`
-  const payloadAt = text.length - (payload?.length ?? 0)
-  const decoded = { slot, id, member, eventId, createdAtMs, score, occurredAtMs, payloadAt }
-  return { group, slot, id: String(id), text, rest: place.length, decoded, value: undefined }
+  const rest = { payloadAt: 0, text: payload ?? '', rest: 0, value: undefined }
+  return { group, slot, id, digits: String(id), member, eventId, score, createdAtMs, occurredAtMs, ...rest }
 }
 
-export function occupantOfLine(line: ItemLine): Decoded {
-  if (line.decoded !== null) return line.decoded
-  const { slot, id, text, rest } = line
+/** About how long the texts are that a line keeps in memory. */
+export function unitsOfLine(line: ItemLine): number {
+  if (line.rest > 0) return line.text.length
+  const { text, member, eventId } = decoded(line)
+  return text.length + (member?.length ?? 0) + (eventId?.length ?? 0)
+}
+
+/** The same line, of which all fields are decoded now. */
+export function decoded(encoded: ItemLine): DecodedLine {
+  const line = encoded as DecodedLine
+  if (line.payloadAt >= 0) return line
+  const { text, rest } = line
   const createdEnd = text.indexOf('\n', rest)
   const scoreEnd = text.indexOf('\n', createdEnd + 1)
   const occurredEnd = text.indexOf('\n', scoreEnd + 1)
   const memberEnd = text.indexOf('\n', occurredEnd + 1)
   const eventEnd = text.indexOf('\n', memberEnd + 1)
-  line.decoded = {
-    slot,
-    id: BigInt(id),
-    member: text.slice(occurredEnd + 1, memberEnd) || null,
-    eventId: text.slice(memberEnd + 1, eventEnd) || null,
-    createdAtMs: Number(text.slice(rest, createdEnd)),
-    score: scoreEnd === createdEnd + 1 ? null : scoreOf(BigInt(text.slice(createdEnd + 1, scoreEnd))),
-    occurredAtMs: occurredEnd === scoreEnd + 1 ? null : Number(text.slice(scoreEnd + 1, occurredEnd)),
-    payloadAt: eventEnd + 1,
-  }
-  return line.decoded
+  line.id = BigInt(line.digits)
+  line.member = text.slice(occurredEnd + 1, memberEnd) || null
+  line.eventId = text.slice(memberEnd + 1, eventEnd) || null
+  line.createdAtMs = Number(text.slice(rest, createdEnd))
+  line.score = scoreEnd === createdEnd + 1 ? null : scoreOf(BigInt(text.slice(createdEnd + 1, scoreEnd)))
+  line.occurredAtMs = occurredEnd === scoreEnd + 1 ? null : Number(text.slice(scoreEnd + 1, occurredEnd))
+  line.payloadAt = eventEnd + 1
+  return line
 }
 
 /** The item as callers see it; `isKept`: the line is remembered, and may be shown again. */
 export function itemOfLine(line: ItemLine, payloads: PayloadForm = 'value', isKept = false): Item {
-  const { id, slot, member, score, eventId, createdAtMs, occurredAtMs, payloadAt } = occupantOfLine(line)
+  const { group, id, slot, member, score, eventId, createdAtMs, occurredAtMs, payloadAt } = decoded(line)
   return ITEM.make({
-    group: line.group,
+    group,
     id,
     slot,
     member,

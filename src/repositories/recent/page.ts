@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { RECENT } from '../../fields/answers-groups'
 import type { Item, Recent, RecentOptions, Settings } from '../../shared/group-types'
-import { createdAtOf, type ItemLine, itemOfLine, memberOf } from './lines'
+import { createdAtOf, decoded, type ItemLine, itemOfLine } from './lines'
 import type { PolicySet } from './policies'
 import type { SeenHead } from './rows'
 import { expired } from './window'
@@ -111,8 +111,8 @@ function wantedOf({ before, exclude = [] }: ReadRequest, head: SeenHead, lines: 
   const isTop = head.mode === 'top'
   const wanted = lines.filter((line) => {
     if (isLineExpired(line, head)) return false
-    if (before !== undefined && !isTop && BigInt(line.id) >= before) return false
-    const member = exclude.length === 0 ? null : memberOf(line)
+    if (before !== undefined && !isTop && BigInt(line.digits) >= before) return false
+    const member = exclude.length === 0 ? null : decoded(line).member
     return member === null || !exclude.includes(member)
   })
   return isTop ? wanted.slice(Number(before ?? 0n)) : wanted

@@ -6,7 +6,7 @@
 import { placeholders, type Tx } from '../../database/engine'
 import { chunksOf, MAX_KEYS } from '../chunks'
 import type { BatchHeads } from './batch-heads'
-import { BARE_ITEM_LINE, occupantOfLine, orderOf, snapshotOf } from './lines'
+import { BARE_ITEM_LINE, decoded, orderOf, snapshotOf } from './lines'
 import { type NewItemRow, Ring } from './ring'
 import { type Head, type Occupant, occupantColumns, occupantOf } from './rows'
 import { isSameState, type Window, type Windows } from './windows'
@@ -47,13 +47,13 @@ export async function ringsFor(
     for (const group of some) {
       const { incarnation, version, mode } = heads.get(group) as Head
       const lines = (items.get(group) ?? []).sort(orderOf(mode))
-      occupants.set(group, lines.map(occupantOfLine))
+      occupants.set(group, lines.map(decoded))
       if (!stale.has(group)) known?.set(group, { incarnation, version, lines, isWhole: true, hasPayloads: false })
     }
   }
   for (const group of keeping) {
     const window = known?.get(group)
-    if (window && !occupants.has(group)) occupants.set(group, window.lines.map(occupantOfLine))
+    if (window && !occupants.has(group)) occupants.set(group, window.lines.map(decoded))
   }
   const events = new Map<string, Set<string>>()
   for (const items of requests) {

@@ -7,7 +7,7 @@
 import type { Reader, Session, Statement } from '../../database/engine'
 import type { Settings } from '../../shared/group-types'
 import { chunksOf, MAX_KEYS } from '../chunks'
-import { type ItemLine, occupantOfLine, PLACE_LINE, type Snapshot, snapshotOf } from './lines'
+import { decoded, type ItemLine, PLACE_LINE, type Snapshot, snapshotOf } from './lines'
 import type { PolicyCache } from './policies'
 import { headText, type ItemRow, itemsAt, type ReadFacts } from './rows'
 import { visible } from './window'
@@ -100,6 +100,6 @@ async function watchedHeads(
 }
 
 function placesIn({ settings, lastId, nowMs }: WatchedHead, lines: readonly ItemLine[]): ItemPlace[] {
-  const shown = visible(lines.map(occupantOfLine), settings, lastId, nowMs)
+  const shown = visible(lines.map(decoded), settings, lastId, nowMs)
   return settings.mode === 'top' ? shown.sort((a, b) => (a.id < b.id ? -1 : 1)) : shown.reverse()
 }

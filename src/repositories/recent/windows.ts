@@ -6,7 +6,7 @@
  * Each change of a group's items raises the version under the head's lock, so with the same incarnation and version the
  * items in the database are those of the window. Only what is committed is remembered.
  */
-import { type ItemLine, lineOf, newestFirst } from './lines'
+import { type ItemLine, lineOf, newestFirst, unitsOfLine } from './lines'
 import type { Head, ItemRow } from './rows'
 
 /** The state of a group: its rows are the same as long as both numbers are. */
@@ -43,8 +43,11 @@ export class Windows {
   of(group: string): Window | null {
     const known = this.#known.get(group)
     if (known === undefined || known.window.lines === null) return null
-    this.#known.delete(group)
-    this.#known.set(group, known)
+    // The order of windows matters only once the memory fills.
+    if (this.#bytes * 2 > this.maxBytes) {
+      this.#known.delete(group)
+      this.#known.set(group, known)
+    }
     return known.window
   }
 
@@ -68,11 +71,15 @@ export class Windows {
 
   /** A transaction that has locked the head in the state of `was` has committed these rows, and nothing else, as the next version. */
   wrote(group: string, was: Window, rows: readonly ItemRow[], order: (a: ItemLine, b: ItemLine) => number): void {
-    const slots = new Set(rows.map(({ slot }) => slot))
-    const kept = was.lines.filter(({ slot }) => !slots.has(slot))
-    const written = rows.map(lineOf)
+    const lines: ItemLine[] = rows.map(lineOf)
     // The written rows are newer than the others.
-    const lines = order === newestFirst ? written.sort(order).concat(kept) : written.concat(kept).sort(order)
+    if (order === newestFirst && lines.length > 1) lines.sort(order)
+    const [first] = rows
+    const slots = rows.length === 1 ? null : new Set(rows.map(({ slot }) => slot))
+    for (const line of was.lines) {
+      if (slots === null ? line.slot !== first?.slot : !slots.has(line.slot)) lines.push(line)
+    }
+    if (order !== newestFirst) lines.sort(order)
     if (!was.isWhole) lines.length = Math.min(lines.length, was.lines.length)
     this.#set(group, { ...was, version: was.version + 1n, lines })
   }
@@ -80,7 +87,7 @@ export class Windows {
   #set(group: string, window: Window | Unsure): void {
     this.#drop(group)
     let bytes = GROUP_BYTES + group.length
-    for (const { text } of window.lines ?? []) bytes += LINE_BYTES + text.length * 2
+    for (const line of window.lines ?? []) bytes += LINE_BYTES + unitsOfLine(line) * 2
     if (bytes > this.maxBytes / LARGEST_SHARE) return
     this.#known.set(group, { window, bytes })
     this.#bytes += bytes
