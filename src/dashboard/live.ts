@@ -28,8 +28,8 @@ export interface LiveView {
 const FIRST = 50
 const MORE = 100
 const MAX_SHOWN = 10_000
-/** Events within this time are shown together, so that a busy group is not drawn all the time. */
-const GATHER_MS = 250
+/** Between two times that the page is drawn: drawing a busy group for each event costs most of a core. */
+const DRAW_MS = 333
 /** The server sends a comment every 15 seconds. */
 const SILENCE_MS = 40_000
 const MAX_PAUSE_MS = 20_000
@@ -61,6 +61,7 @@ export class LiveGroup {
   #state: LiveState = 'connecting'
   #error: RecentnError | null = null
   #shown = FIRST
+  #drawnAt = Number.NEGATIVE_INFINITY
   #paused = false
   #ended = false
   #failures = 0
@@ -236,12 +237,13 @@ export class LiveGroup {
   }
 
   #changed(): void {
-    this.#showing ??= setTimeout(() => this.#show(), GATHER_MS)
+    this.#showing ??= setTimeout(() => this.#show(), this.#drawnAt + DRAW_MS - performance.now())
   }
 
   #show(): void {
     clearTimeout(this.#showing)
     this.#showing = undefined
+    this.#drawnAt = performance.now()
     const recent = this.#recent === null ? null : { ...this.#recent }
     const [state, error, arrived, arrivals] = [this.#state, this.#error, this.#arrived, this.#arrivals]
     this.show({ state, error, recent, arrived, arrivals })

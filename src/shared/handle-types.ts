@@ -7,29 +7,13 @@ import type * as Group from './group-types'
 import type { AsJson, JsonText } from './json'
 import type * as Queue from './queue-types'
 import type { StandardSchema } from './schema'
-import type { As, Form, PayloadAs } from './types'
+import type { As, Form, IfTag, PayloadAs } from './types'
 
 type Also<Call extends unknown[]> = Call extends [options?: infer Options] ? Options : unknown
 type FormOf<Call extends unknown[]> = Call extends [] ? Form : 'value'
 type Formed<Options, Call extends unknown[]> = Call extends []
   ? Options
   : Omit<Options, 'bodies' | 'payloads' | 'values'> & Also<Call>
-
-type SpacedWords<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | SpacedWords<Rest> : Text
-/** The arguments of a call after the name. */
-type AfterName<Method> = Method extends (name: string, ...given: infer All extends unknown[]) => unknown ? All : never
-type Gives<Method> = Method extends (...given: never[]) => infer Result ? Result : never
-/** The calls of these names on one thing, each with the comment that it has on all. */
-type Bound<Calls, Names extends keyof Calls, Call extends unknown[]> = {
-  [Name in Names]: (...given: [...AfterName<Calls[Name]>, ...Call]) => Gives<Calls[Name]>
-}
-/** The same for calls with options, which `Call` adds to. */
-type BoundWith<Calls, Names extends keyof Calls, Call extends unknown[]> = {
-  [Name in Names]: (...given: LastWith<AfterName<Calls[Name]>, Also<Call>>) => Gives<Calls[Name]>
-}
-type LastWith<All extends unknown[], More> = {
-  [Place in keyof All]: Place extends ['', '0', '1', '2'][Required<All>['length']] ? All[Place] & More : All[Place]
-}
 
 export interface HandleOptions<Out = unknown, In = unknown> {
   /**
@@ -40,15 +24,25 @@ export interface HandleOptions<Out = unknown, In = unknown> {
 }
 
 /** The calls on one queue: of a store, a transaction or a client. `In` is what is sent, `Out` what comes out of the schema. */
-export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []>
-  extends Bound<Queue.Queues, SpacedWords<'get ensure pause resume drop ack ackMany remove cancel receivers'>, Call>,
-    BoundWith<
-      Queue.Queues,
-      SpacedWords<'put update hold nack extend nackMany extendMany redrive promote purge errors history'>,
-      Call
-    > {
+export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []> {
   /** The name of the queue. */
   readonly name: string
+  /** The attributes and counts; null where the queue does not exist. */
+  get(...call: Call): Promise<Queue.QueueStatus | null>
+  /** Creates the queue, or replaces all its settings; a pause stays. */
+  put(settings?: Queue.QueueSettings, options?: IfTag & Also<Call>): Promise<Queue.Queue & { created: boolean }>
+  /** Creates the queue unless it exists. */
+  ensure(settings?: Queue.QueueSettings, ...call: Call): Promise<Queue.Queue & { created: boolean }>
+  /** Changes only the settings that are given. */
+  update(settings: Queue.QueueSettings, options?: IfTag & Also<Call>): Promise<Queue.Queue>
+  /** Until `resume`, messages can be sent and receives get none. */
+  pause(...call: Call): Promise<Queue.Queue>
+  /** Ends a pause. */
+  resume(...call: Call): Promise<Queue.Queue>
+  /** For `seconds` no message of the queue, or of one of its message groups, is handed out; 0 ends a hold. */
+  hold(options: Queue.HoldOptions & Also<Call>): Promise<Queue.QueueHold>
+  /** Drops the queue and its messages; false when there was none. */
+  drop(...call: Call): Promise<boolean>
   /** Sends one message. */
   send<Given extends In | JsonText>(
     body: Given & AsJson<Given>,
@@ -67,6 +61,18 @@ export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []
   cycle<Asked extends FormOf<Call> = 'value'>(
     options?: Formed<Queue.CycleOptions<Asked>, Call>,
   ): Promise<Queue.Message<As<Out, Asked>>[]>
+  /** The message is done. Throws `stale_receipt` when the claim is no longer the caller's. */
+  ack(message: Queue.MessageRef, ...call: Call): Promise<void>
+  /** The message failed: it is handed out again after a delay, or never. */
+  nack(message: Queue.MessageRef, options?: Queue.NackOptions & Also<Call>): Promise<void>
+  /** Extends the claim to the visibility timeout, counted from now. */
+  extend(message: Queue.MessageRef, options: Queue.ExtendOptions & Also<Call>): Promise<void>
+  /** `ack` of 1 to 1,000 messages; resolves to the handles that counted, and those that did not. */
+  ackMany(messages: readonly Queue.MessageRef[], ...call: Call): Promise<Queue.Acked>
+  /** `nack` of 1 to 1,000 messages. */
+  nackMany(messages: readonly Queue.MessageRef[], options?: Queue.NackOptions & Also<Call>): Promise<Queue.Nacked>
+  /** `extend` of 1 to 1,000 messages. */
+  extendMany(messages: readonly Queue.MessageRef[], options: Queue.ExtendOptions & Also<Call>): Promise<Queue.Extended>
   /** Shows messages without claiming them, with bodies as they were sent. */
   peek<Asked extends FormOf<Call> | 'preview' = 'value'>(
     options?: Queue.PeekOptions<Asked> & Also<Call>,
@@ -76,6 +82,22 @@ export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []
     id: bigint,
     options?: Formed<Queue.BodyOptions<Asked>, Call>,
   ): Promise<Queue.WholeMessage<As<In, Asked>> | null>
+  /** Removes one message, in whatever state, without archiving it; false when there was none. */
+  remove(id: bigint, ...call: Call): Promise<boolean>
+  /** Removes the message that waits with the key; false when there was none. */
+  cancel(key: string, ...call: Call): Promise<boolean>
+  /** Sends dead messages back to the queues that they came from. */
+  redrive(options?: Queue.RedriveOptions & Also<Call>): Promise<{ moved: number }>
+  /** Has the delayed ones of 1 to 1,000 messages, or those in flight, handed out now. */
+  promote(ids: readonly bigint[], options?: Queue.PromoteOptions & Also<Call>): Promise<{ promoted: number }>
+  /** Drops the ready, blocked and delayed messages, or only the dead that are chosen. */
+  purge(options?: Queue.PurgeOptions & Also<Call>): Promise<{ deleted: number }>
+  /** The errors that the queue's dead messages died of, and the dead letters in it. */
+  errors(options?: Pick<Queue.DeadFilter, 'from'> & Also<Call>): Promise<Queue.DeadErrors>
+  /** Numbers of messages that were sent, acknowledged and waiting in the last hour or week. */
+  history(options?: { period?: Queue.HistoryPeriod | undefined } & Also<Call>): Promise<Queue.QueueHistory>
+  /** The processes that receive from the queue, and what blocks its message groups. */
+  receivers(...call: Call): Promise<Queue.QueueReceivers>
 }
 
 /** An item for a group whose payloads are of one type: the payload can be left out only where it may be undefined or null. */
@@ -95,9 +117,7 @@ type AppendedOf<Payload, Call extends unknown[]> = Call extends []
   : Pick<Group.AppendedItem, 'group' | 'id' | 'slot' | 'appended'>
 
 /** The calls on one group: of a store, a transaction or a client. Nothing checks that payloads have this type. */
-export interface GroupHandle<Payload = unknown, Call extends unknown[] = []>
-  extends Bound<Group.Groups, SpacedWords<'get ensure drop clear remove'>, Call>,
-    BoundWith<Group.Groups, SpacedWords<'put update'>, Call> {
+export interface GroupHandle<Payload = unknown, Call extends unknown[] = []> {
   /** The name of the group. */
   readonly name: string
   /** Appends one item; creates the group where there is none. */
@@ -129,12 +149,24 @@ export interface GroupHandle<Payload = unknown, Call extends unknown[] = []>
     by: number,
     options?: Formed<Group.PayloadOptions<Asked>, Call>,
   ): Promise<Group.Item<PayloadAs<Payload, Asked>> | null>
+  /** Removes all items; ids continue from where they were. */
+  clear(...call: Call): Promise<{ deleted: number }>
+  /** Removes one item; false when the window has none of this id. */
+  remove(id: bigint, ...call: Call): Promise<boolean>
+  /** The settings, in force and its own; null where the group does not exist. */
+  get(...call: Call): Promise<Group.Group | null>
+  /** Creates the group or replaces its own settings. */
+  put(settings?: Group.OwnSettings, options?: IfTag & Also<Call>): Promise<Group.Group & { created: boolean }>
+  /** Changes only the settings that are given; null lets one follow the policy again. */
+  update(changes: Group.GroupChanges, options?: IfTag & Also<Call>): Promise<Group.Group>
+  /** Creates the group unless it exists. */
+  ensure(settings?: Group.OwnSettings, ...call: Call): Promise<Group.Group & { created: boolean }>
+  /** Forgets the group and its items; false when there was none. */
+  drop(...call: Call): Promise<boolean>
 }
 
 /** The calls on one feed: of a store, a transaction or a client. `In` is what is put, `Out` what comes out of the schema. */
-export interface FeedHandle<In = unknown, Out = In, Call extends unknown[] = []>
-  extends Bound<Feed.Feeds, SpacedWords<'republish cursor dropCursor status drop'>, Call>,
-    BoundWith<Feed.Feeds, SpacedWords<'delete moveCursor'>, Call> {
+export interface FeedHandle<In = unknown, Out = In, Call extends unknown[] = []> {
   /** The name of the feed. */
   readonly name: string
   /** Writes a value. The first entry begins the feed. */
@@ -150,8 +182,22 @@ export interface FeedHandle<In = unknown, Out = In, Call extends unknown[] = []>
     key: string,
     options?: Formed<Feed.ValueOptions<Asked>, Call>,
   ): Promise<Feed.Entry<As<Out, Asked>> | null>
+  /** Replaces the entry by a tombstone, which consumers read as a deletion; null when there was none. */
+  delete(key: string, options?: Feed.IfVersion & Also<Call>): Promise<Feed.WrittenEntry<null> | null>
+  /** Publishes entries and tombstones again, unchanged. */
+  republish(selection: Feed.RepublishSelection, ...call: Call): Promise<{ republished: number }>
   /** The changes after a cursor. Throws `cursor_expired` when a tombstone after it has been removed. */
   changes<Asked extends FormOf<Call> = 'value'>(
     options?: Formed<Feed.ChangesOptions<Asked>, Call>,
   ): Promise<Feed.Changes<As<Out, Asked>>>
+  /** The stored cursor; 0 for an unknown consumer. */
+  cursor(consumer: string, ...call: Call): Promise<Feed.Consumer>
+  /** Moves the stored cursor forward, and backward only with `force`. Resolves to the stored cursor. */
+  moveCursor(consumer: string, cursor: bigint, options?: Feed.MoveCursorOptions & Also<Call>): Promise<Feed.Consumer>
+  /** Removes the stored cursor; false when there was none. */
+  dropCursor(consumer: string, ...call: Call): Promise<boolean>
+  /** The counts of the feed, and its consumers; null for an unknown feed. */
+  status(...call: Call): Promise<Feed.FeedStatus | null>
+  /** Drops the feed, its entries and its consumers. */
+  drop(...call: Call): Promise<boolean>
 }
