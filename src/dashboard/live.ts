@@ -19,7 +19,7 @@ export interface LiveView {
   state: LiveState
   error: RecentnError | null
   recent: UntaggedRecent | null
-  /** The ids of the items that were appended while the page was shown. */
+  /** The ids of the items that were appended a moment ago, while the page was shown. */
   arrived: ReadonlySet<bigint>
   /** How many items were appended while the page was shown. */
   arrivals: number
@@ -28,6 +28,8 @@ export interface LiveView {
 const FIRST = 50
 const MORE = 100
 const MAX_SHOWN = 10_000
+/** The time that a new row is marked. An animation would have every frame drawn. */
+const FRESH_MS = 2500
 /** Between two times that the page is drawn: drawing a busy group for each event costs most of a core. */
 const DRAW_MS = 333
 /** The server sends a comment every 15 seconds. */
@@ -122,6 +124,7 @@ export class LiveGroup {
 
   end(): void {
     this.#ended = true
+    this.#arrived.clear()
     document.removeEventListener('visibilitychange', this.#onVisibility)
     this.#disconnect()
     clearTimeout(this.#showing)
@@ -226,8 +229,7 @@ export class LiveGroup {
   #arrive(id: bigint): void {
     this.#arrived.add(id)
     this.#arrivals++
-    const gone = this.#arrived.size > MAX_SHOWN ? this.#arrived.values().next().value : undefined
-    if (gone !== undefined) this.#arrived.delete(gone)
+    setTimeout(() => this.#arrived.delete(id) && this.#changed(), FRESH_MS)
   }
 
   #set(state: LiveState, error: RecentnError | null = null): void {

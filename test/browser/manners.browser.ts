@@ -190,6 +190,8 @@ test('nothing blinks where that is not wanted', async () => {
   await server.call('POST', 'groups/login%3Aana/items', { member: 'calm' })
   await page.locator('tr.fresh').waitFor()
   expect(await page.locator('tr.fresh').evaluate((row) => getComputedStyle(row).animationName)).toBe('none')
+  // The mark of a new row is gone a moment later, without another item.
+  await page.locator('tr.fresh').waitFor({ state: 'detached' })
 })
 
 test('the policy is strict, and holds: no text becomes markup, and no script runs that is not ours', async () => {
