@@ -13,7 +13,7 @@ import { RECEIVES } from '../repositories/queues/claim/claim'
 import { QueueTraffic } from '../repositories/queues/history/read'
 import { recordHistory, recordRest } from '../repositories/queues/history/record'
 import type { QueueMemory } from '../repositories/queues/memory'
-import { leaveReceiver, reportReceives } from '../repositories/queues/receivers/own'
+import { reportReceives } from '../repositories/queues/receivers/own'
 import { QueueRepository } from '../repositories/queues/repository'
 import { SENDS } from '../repositories/queues/send/send'
 import { ACKS } from '../repositories/queues/settle/ack'
@@ -102,12 +102,8 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     close: async () => {
       await Promise.all([workers.stop(), scheduler.stop()])
       await Promise.all([waits.close(), runner.close()])
-      await recordRest(session, memory).catch(() => {
-        memory.receiver.isAway = true
-      })
+      await recordRest(session, memory).catch(() => {})
     },
-    /** When nothing runs any more. A database that is away is not waited for again. */
-    leave: () => leaveReceiver(session, memory.receiver).catch(() => {}),
   }
 }
 

@@ -17,8 +17,6 @@ export const GONE_MS = 3 * REPORT_MS
 const FORGET_MS = 43_200_000
 const KEPT_MS = 86_400_000
 const REMOVAL_MS = 3_600_000
-/** In place of the time when it asked for messages: its store has closed. */
-export const LEFT_AT = 0
 /** Queues of one report. */
 const MAX_REPORTED = 1000
 
@@ -51,8 +49,6 @@ export class OwnReceiver {
   removedAt = Number.NEGATIVE_INFINITY
   /** The queues of the last report. */
   reported: readonly bigint[] = []
-  /** Whether the last statement about it reached the database. */
-  isAway = false
 
   /** Another one for each claim that may be in flight. */
   newClaimNumber(): bigint {
@@ -89,9 +85,7 @@ export class OwnReceiver {
 export async function reportReceives(session: Session, receiver: OwnReceiver): Promise<number | null> {
   const reports = receiver.report()
   if (reports.length === 0) return null
-  receiver.isAway = true
   await session.write((tx) => write(tx, receiver, reports), { arrived: async () => true, retryMs: 0 })
-  receiver.isAway = false
   receiver.reported = reports.map(({ queueId }) => queueId)
   if (performance.now() - receiver.removedAt > REMOVAL_MS) {
     await session.write(removeOld, { arrived: async () => true, retryMs: 0 })
@@ -123,17 +117,6 @@ async function write(tx: Tx, receiver: OwnReceiver, reports: readonly ReceiveRep
   const left = reported.filter((queueId) => !known.has(queueId))
   const remove = `DELETE FROM ${tables.queueReceivers} WHERE receiver_id = ${id} AND queue_id IN`
   await writeAmong(tx, left, MAX_IDS, (some) => `${remove} ${some}`)
-}
-
-/** Before the store closes: it is gone at once. Its rows stay, as they say who holds its messages. */
-export async function leaveReceiver(session: Session, { id, reported, isAway }: OwnReceiver): Promise<void> {
-  if (reported.length === 0 || isAway) return
-  const leave = (tx: Tx) => {
-    const set = `seen_at_ms = ${tx.now}, asked_at_ms = ${LEFT_AT}`
-    const update = `UPDATE ${tx.tables.queueReceivers} SET ${set} WHERE receiver_id = ${id} AND queue_id IN`
-    return writeAmong(tx, reported, MAX_IDS, (some) => `${update} ${some}`)
-  }
-  await session.write(leave, { arrived: async () => true, retryMs: 0 })
 }
 
 /** By their keys: so it waits for no other receiver. */
