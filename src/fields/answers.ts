@@ -9,7 +9,7 @@ import { jsonTextOf } from '../shared/json'
 import { type Field, ref, type Schema, orNull as schemaOrNull } from './field'
 
 /** Gives a function a name in the JavaScript that is being made. */
-type Bind = (helper: (...given: never[]) => string) => string
+type Bind = (helper: (...given: never[]) => unknown) => string
 
 interface UntypedMember {
   readonly schema: Schema
@@ -45,7 +45,7 @@ export interface NamedComponent {
 type Render<T> = (value: T, within?: string | null) => string
 
 /** The only place where source text becomes a function: at load, from the definitions. */
-function compiled<F>(make: (bind: Bind) => string): F {
+export function compiled<F>(make: (bind: Bind) => string): F {
   const helpers: unknown[] = []
   const source = make((helper) => `h${helpers.push(helper)}`)
   return new Function(...helpers.map((_, i) => `h${i + 1}`), `return ${source}`)(...helpers)

@@ -14,7 +14,6 @@
  * once, for a second, and fails without them. If the transactions that succeed take long, so do waits for their locks. A call
  * that needs further locks (an append to several groups) may be overtaken by one of its key that does not.
  */
-
 import type { Tx } from '../database/engine'
 import type { Requester } from '../repositories/runners'
 import { RecentnError } from '../shared/errors'

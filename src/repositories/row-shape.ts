@@ -3,6 +3,7 @@
  * read under the name of its property.
  */
 import type { Engine, Reader, Row } from '../database/engine'
+import { compiled } from '../fields/answers'
 
 export interface ShapeColumn<Value> {
   /** SQL that reads it. */
@@ -42,10 +43,10 @@ export function shaped<All extends Columns>(all: All) {
     columns: ({ engine }: Pick<Reader, 'engine'>): string =>
       // Some names are words of SQL; all engines know backticks.
       list.map(([name, { sql }]) => `${sql(engine)} AS \`${name}\``).join(', '),
-    of: (row: Row): Shaped<All> => {
-      const object: Record<string, unknown> = {}
-      for (const [name, { of }] of list) object[name] = of(row[name])
-      return object as Shaped<All>
-    },
+    // Messages come by the thousand: a loop over the columns takes four times as long.
+    of: compiled<(row: Row) => Shaped<All>>((bind) => {
+      const members = list.map(([name, { of }]) => `${name}: ${bind(of)}(row.${name})`)
+      return `(row) => ({ ${members.join(', ')} })`
+    }),
   }
 }

@@ -1,5 +1,4 @@
 /** The rows of messages: their states, order and columns, and what callers get of them. */
-
 import { createHash } from 'node:crypto'
 import type { Parameter } from '../../database/engine'
 import type { Tables } from '../../database/tables'

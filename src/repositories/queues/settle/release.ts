@@ -1,5 +1,4 @@
 /** Ending the claims of others by the ids of messages: as a nack by their receiver would. */
-
 import type { Reader, Session } from '../../../database/engine'
 import { rowsAmong } from '../../chunks'
 import { requireHead } from '../heads'
