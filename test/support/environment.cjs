@@ -3,6 +3,7 @@
  * tests are over keeps the worker from ending, and may disturb the next file. Such a file fails.
  */
 const { AsyncLocalStorage } = require('node:async_hooks')
+const { Socket } = require('node:net')
 const timers = require('node:timers')
 const { TestEnvironment } = require('jest-environment-node')
 require('./compile-once.cjs')
@@ -57,6 +58,32 @@ function timersLeft() {
     .map(([, { stack }]) => stack.replace(/^Error: /, 'a timer: '))
 }
 
+/** The connections that a file makes, each with where that was. */
+const connected = new Map()
+const { connect, write } = Socket.prototype
+Socket.prototype.connect = function (...args) {
+  connected.set(this, new Error('connect'))
+  this.once('close', () => connected.delete(this))
+  return connect.apply(this, args)
+}
+
+/** MySQL's COM_QUIT, after which the server closes the connection. */
+const QUIT = Buffer.from([1, 0, 0, 0, 1])
+const quitted = new WeakSet()
+Socket.prototype.write = function (chunk, ...more) {
+  if (chunk instanceof Uint8Array && QUIT.equals(chunk)) quitted.add(this)
+  return write.call(this, chunk, ...more)
+}
+
+/** A connection that this side has ended is not left behind: a server whose disk is busy may be seconds late with its own end. */
+function destroyEnded() {
+  for (const socket of connected.keys()) if (socket.writableEnded || quitted.has(socket)) socket.destroy()
+}
+
+function connectionsLeft() {
+  return [...connected].map(([socket, { stack }]) => stack.replace(/^Error: connect/, `to port ${socket.remotePort}:`))
+}
+
 /**
  * Until Node 24 every promise of a process pays for each AsyncLocalStorage that was ever used in it. A file loads its own
  * copy of each module, and so has its own storages, which would make all later files of its worker slower.
@@ -96,18 +123,21 @@ module.exports = class LeavesNothing extends TestEnvironment {
 
   async handleTestEvent(event) {
     if (event.name !== 'run_finish') return
+    destroyEnded()
     let left = this.#left()
     for (const end = Date.now() + PATIENCE_MS; left.length > 0 && Date.now() < end; left = this.#left()) {
       await new Promise((resolve) => setTimeout(resolve, 20).unref())
       await new Promise((resolve) => setImmediate(resolve))
     }
-    if (left.length > 0) throw new Error(`This file's tests are over, and it leaves ${left.join(', ')}`)
+    if (left.length === 0) return
+    throw new Error(`This file's tests are over, and it leaves ${[...left, ...connectionsLeft()].join(', ')}`)
   }
 
   async teardown() {
     await super.teardown()
     disableStorages()
     timersSet.clear()
+    connected.clear()
   }
 
   #left() {

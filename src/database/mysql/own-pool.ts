@@ -2,8 +2,10 @@
  * The pool of our own connections to MySQL or MariaDB. TypeORM has it made, as the driver of its DataSource, and gets views of
  * its connections; the store takes the connections themselves.
  */
+import type { Socket } from 'node:net'
 import type { Pool, PoolConnection, PoolOptions } from 'mysql2'
 import type { DataSource } from 'typeorm'
+import { setImmediate } from '../../shared/platform'
 import { viewOf } from '../attached/driver-view'
 import type { Opened } from '../connection'
 import { MysqlConnection } from './mysql-connection'
@@ -35,9 +37,24 @@ export class OwnPool {
     createPool: (options) => {
       const pool = this.mysql2.createPool(options)
       this.#pool = pool
+      const sockets = new Set<Socket>()
+      pool.on('connection', (connection) => {
+        const { stream } = connection as unknown as { stream: Socket }
+        sockets.add(stream)
+        stream.once('close', () => sockets.delete(stream))
+      })
+      // As mysql_close of the C library, it does not wait for the server's end: one that hangs would keep the process alive.
+      const end: Pool['end'] = (done) =>
+        pool.end((error) => {
+          // The last one is told to quit in this turn of the event loop.
+          setImmediate(() => {
+            for (const socket of sockets) socket.destroySoon()
+            done?.(error)
+          })
+        })
       const getConnection: Pool['getConnection'] = (done) =>
         this.#take((error, connection) => (error ? done(error, connection) : done(null, this.#on(connection).view)))
-      return viewOf(pool, { getConnection })
+      return viewOf(pool, { getConnection, end })
     },
   }
 

@@ -1,4 +1,5 @@
 import type { Message } from '../../../src/index'
+import { OwnReceiver } from '../../../src/repositories/queues/receivers/own'
 import { type Context, refusal, sleep } from '../context'
 import { bodiesOf, handlesOf, messageIds, queueTools, range } from './tools'
 
@@ -70,6 +71,20 @@ export function describeReceivers(context: Context): void {
       await context.store.dataSource.query(sql, [String(id)])
       expect((await queues().receivers(queue)).unknownInFlight).toBe(1)
       expect((await queues().peek(queue, { state: 'in-flight' })).messages).toMatchObject([{ receiver: null }])
+    })
+
+    it('report the 1,000 queues that they have asked last', async () => {
+      const receiver = new OwnReceiver()
+      const reported = () => receiver.report().map(({ queueId }) => Number(queueId))
+      receiver.asked(0n, 0)
+      await sleep(5)
+      for (const queue of range(1, 999)) receiver.asked(BigInt(queue), 0)
+      expect(new Set(reported())).toEqual(new Set(range(0, 999)))
+      receiver.asked(1000n, 0)
+      expect(new Set(reported())).toEqual(new Set(range(1, 1000)))
+      await sleep(5)
+      receiver.asked(0n, 0)
+      expect([reported()[0], reported().length]).toEqual([0, 1000])
     })
 
     it('of a cycle and of a queue with a rate are known too', async () => {

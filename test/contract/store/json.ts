@@ -10,6 +10,10 @@ import type { Context } from '../context'
 /** As `response.json(result)` sends it. */
 const sent = (result: unknown): unknown => JSON.parse(JSON.stringify(result))
 
+/** The same without receivers of messages: a store may report itself as one between two looks. */
+const lasting = (answer: unknown): unknown =>
+  JSON.parse(JSON.stringify(answer), (key, value) => (key === 'receiver' ? undefined : value))
+
 export function describeJson(context: Context): void {
   const { groups, queues, feeds } = {
     groups: () => context.store.groups,
@@ -92,11 +96,11 @@ export function describeJson(context: Context): void {
       expect(Object.keys(own)).toEqual(Object.keys(messages[0] as object))
       expect(own).toMatchObject({ id: String(first?.id), body, sentAt: first?.sentAt.toISOString(), receiveCount: 1 })
       expect(sent(others)).toEqual(others.map(sent))
-      expect(sent(await queues().message(queue, first?.id as bigint))).toEqual(
-        await get(`${path}/messages/${first?.id}`),
+      expect(lasting(await queues().message(queue, first?.id as bigint))).toEqual(
+        lasting(await get(`${path}/messages/${first?.id}`)),
       )
-      expect(sent(await queues().peek(queue, { state: 'in-flight' }))).toEqual(
-        await get(`${path}/messages?state=in-flight`),
+      expect(lasting(await queues().peek(queue, { state: 'in-flight' }))).toEqual(
+        lasting(await get(`${path}/messages?state=in-flight`)),
       )
       const handles = [first?.receiptHandle as string]
       expect(sent(await queues().extendMany(queue, handles, settings))).toEqual(

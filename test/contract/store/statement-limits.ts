@@ -1,3 +1,5 @@
+import type { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { createApp } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
@@ -76,6 +78,19 @@ export function describeStatementLimits(context: Context): void {
       await server.stop()
       await store.close()
     }, 120_000)
+  })
+
+  it('a server that hangs keeps no process alive once the store is closed', async () => {
+    const { proxy, url } = await proxied()
+    const store = await context.open({ url })
+    const sockets: Socket[] = []
+    const { pool } = store.dataSource.driver as unknown as { pool: EventEmitter }
+    pool.on('acquire', ({ stream }) => sockets.push(stream))
+    await Promise.all(['a', 'b', 'c'].map((group) => store.groups.recent(group)))
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false, false])
+    proxy.stall()
+    await store.close()
+    await eventually(5000, 'its connections are closed', async () => sockets.every(({ destroyed }) => destroyed))
   })
 
   describe('a statement that takes too long', () => {
