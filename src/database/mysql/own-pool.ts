@@ -46,7 +46,7 @@ export class OwnPool {
       // As mysql_close of the C library, it does not wait for the server's end: one that hangs would keep the process alive.
       const end: Pool['end'] = (done) =>
         pool.end((error) => {
-          // The last one is told to quit in this turn of the event loop.
+          // mysql2 writes the last COM_QUIT after this callback, in the same turn of the event loop.
           setImmediate(() => {
             for (const socket of sockets) socket.destroySoon()
             done?.(error)

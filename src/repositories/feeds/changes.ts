@@ -117,7 +117,9 @@ async function mergedPage(
   followed: FollowedTable,
 ): Promise<RawPage> {
   // Rows and tombstones are read at two moments. Up to this number, which is older than both, nothing is missing.
-  const value = (await readSequence(reader, FEED, feed))?.value ?? 0n
+  const head = await readHead(reader, feed)
+  const value = head?.value ?? 0n
+  if (value <= after) return { changes: [], hasMore: false, head, readTo: null }
   // The sizes of rows are not known, so few at a time.
   const limit = Number.isFinite(maxBytes) ? Math.min(asked, FIRST_ROWS) : asked
   const changes: RawChange[] = []

@@ -135,7 +135,7 @@ export class FeedRepository implements Feed.Feeds {
         consumer === undefined
           ? cursorOf(after)
           : await this.#session.read((snapshot) => readCursor(snapshot, feed, consumer))
-      for (let known = -1n; ; ) {
+      for (let known = cursor.syncId; ; ) {
         reader.look()
         const followed = this.#memory.followed.get(feed) ?? null
         const read = (snapshot: Reader) => readChanges(snapshot, request, cursor, followed)

@@ -17,7 +17,7 @@ import type { OpenQueues } from '../queues'
 /** For expired items: the least time between two looks, and the time until a round without one. */
 const GROUPS_MS = [1000, 60_000] as const
 /** For messages whose delay or visibility timeout has ended; a round without a look removes what is kept no longer. */
-const QUEUES_MS = [500, 4000] as const
+const QUEUES_MS = [500, 8000] as const
 /** For old tombstones. */
 const FEEDS_MS = [5000, 60_000] as const
 /** For what plain SQL has inserted; a round without a look finds queues that were missing. */
