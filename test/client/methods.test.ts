@@ -4,6 +4,7 @@ import { createApp, messagesOf } from '../../src/http/process/app'
 import type { Store } from '../../src/store/types'
 import { memoryStore, serving } from '../http/support/client'
 import { document, operationOf } from '../http/support/documented'
+import { eventually } from '../support/timing'
 
 let store: Store
 let url: string
@@ -87,13 +88,8 @@ describe('groups', () => {
   })
 
   test('have settings, and are listed', async () => {
-    const made = await client.groups.put('list:1', {
-      capacity: 3,
-      mode: 'distinct',
-      ttlSeconds: 60,
-      forgetEmptySeconds: 90,
-    })
     const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60, forgetEmptySeconds: 90 } as const
+    const made = await client.groups.put('list:1', own)
     expect(made).toEqual({
       group: 'list:1',
       ...own,
@@ -234,6 +230,8 @@ describe('queues', () => {
     const dead = { error: 'e', dead: true }
     expect(await client.queues.nackMany('work', [second], dead)).toEqual({ nacked: [second], failed: [] })
     expect((await client.queues.message('work', ids[0] as bigint))?.lastError).toBe('e')
+    const isReported = async () => (await store.queues.receivers('work')).unknownInFlight === 0
+    await eventually(30_000, 'the store has reported that it receives', isReported)
     for (const read of ['errors', 'receivers'] as const)
       expect(await client.queues[read]('work')).toEqual(await store.queues[read]('work'))
     expect(await client.queues.history('work')).toMatchObject({ stepSeconds: 15 })
