@@ -17,6 +17,7 @@ import { type Joinable, requireOutside, transactionAround } from './inside'
 import { catchUp } from './mysql/cluster'
 import { requireSettings } from './mysql/session-settings'
 import type { SkipLockedCheck } from './mysql/skip-locked'
+import { limitUntil } from './mysql/statement-limit'
 import { locationOf } from './opening/location'
 import { runAtOnce, sessionIn, type TransactionSession } from './operations'
 import { BoundedPool } from './pool/bounded-pool'
@@ -129,11 +130,11 @@ export class Database implements Session {
 
   #write<T>(work: TransactionWork<T>, options: RetriedWrite = {}): Promise<T> {
     const { retries, arrived, retryMs, lockSeconds } = options
-    const ask = arrived && ((until: number) => this.#once(arrived, until))
+    const ask = arrived && ((until: number) => this.#once(arrived, until, {}))
     const lost: LostCommit = { startedAt: performance.now(), ask }
     const conflictMs = this.gate || this.#options.isForeign ? undefined : lockSeconds && lockSeconds * 900
     const rules = { ...this.#retryRules, maxConflicts: retries, retryMs, conflictMs, findsOut: ask !== undefined }
-    return tried(rules, () => this.#once(work, lost, lockSeconds), this.#writable())
+    return tried(rules, () => this.#once(work, lost, options), this.#writable())
   }
 
   /** Runs statements that each commit by themselves; on SQLite, which has one connection, in a transaction. */
@@ -209,7 +210,11 @@ export class Database implements Session {
    * Runs the transaction once. Its commit listeners run when the connection is free again. With a time for `lost` it looks
    * until then for what another connection has committed, in a cluster perhaps on another node.
    */
-  async #once<T>(work: TransactionWork<T>, lost: LostCommit | number, lockSeconds?: number): Promise<T> {
+  async #once<T>(
+    work: TransactionWork<T>,
+    lost: LostCommit | number,
+    { lockSeconds, withinMs }: Pick<WriteOptions, 'lockSeconds' | 'withinMs'>,
+  ): Promise<T> {
     const afterCommit = new AfterCommit()
     const isLook = typeof lost === 'number'
     const { isForeign } = this.#options
@@ -220,6 +225,7 @@ export class Database implements Session {
     try {
       if (isForeign) await requireSettings(connection)
       if (isLook) await catchUp(connection, this.#options, lost)
+      if (withinMs && connection.driver) limitUntil(connection.driver, performance.now() + withinMs)
       const begun = connection.begin({ isolation: isForeign ? 'READ COMMITTED' : undefined, lockSeconds })
       if (begun) await begun
       connection.following = life
