@@ -206,8 +206,8 @@ export interface WriteOptions {
   retryMs?: number | undefined
   /** Waits for a lock so long at most, on our own connections to servers, and then not again. */
   lockSeconds?: number | undefined
-  /** Waits for its answers so long at most, on our own connections to servers; a fiftieth of the statements' limit longer. */
-  withinMs?: number | undefined
+  /** The last one before the store closes: a server that hangs is waited for a moment, and it does not run again. */
+  closing?: boolean | undefined
 }
 
 /** Runs a repository's statements: on a database with its own transactions, or inside one open transaction. */

@@ -29,6 +29,9 @@ import type { Tables } from './tables'
 import { AfterCommit, commit, Life, rollBack } from './transaction-guard'
 import { settled } from './turns'
 
+/** How long the last writes of a store wait for a server that hangs. */
+const CLOSING_MS = 2000
+
 export interface DatabaseOptions extends Setting {
   dataSource: DataSource
   /** Gives each caller a connection: on SQLite at once. */
@@ -129,7 +132,8 @@ export class Database implements Session {
   }
 
   #write<T>(work: TransactionWork<T>, options: RetriedWrite = {}): Promise<T> {
-    const { retries, arrived, retryMs, lockSeconds } = options
+    const { retries, arrived, lockSeconds } = options
+    const retryMs = options.closing ? 0 : options.retryMs
     const ask = arrived && ((until: number) => this.#once(arrived, until, {}))
     const lost: LostCommit = { startedAt: performance.now(), ask }
     const conflictMs = this.gate || this.#options.isForeign ? undefined : lockSeconds && lockSeconds * 900
@@ -213,7 +217,7 @@ export class Database implements Session {
   async #once<T>(
     work: TransactionWork<T>,
     lost: LostCommit | number,
-    { lockSeconds, withinMs }: Pick<WriteOptions, 'lockSeconds' | 'withinMs'>,
+    { lockSeconds, closing }: Pick<WriteOptions, 'lockSeconds' | 'closing'>,
   ): Promise<T> {
     const afterCommit = new AfterCommit()
     const isLook = typeof lost === 'number'
@@ -225,7 +229,7 @@ export class Database implements Session {
     try {
       if (isForeign) await requireSettings(connection)
       if (isLook) await catchUp(connection, this.#options, lost)
-      if (withinMs && connection.driver) limitUntil(connection.driver, performance.now() + withinMs)
+      if (closing && connection.driver) limitUntil(connection.driver, performance.now() + CLOSING_MS)
       const begun = connection.begin({ isolation: isForeign ? 'READ COMMITTED' : undefined, lockSeconds })
       if (begun) await begun
       connection.following = life

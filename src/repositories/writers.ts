@@ -11,9 +11,6 @@ import type { Session, Tx } from '../database/engine'
 /** Rows of processes that ended without removing theirs are kept for a day: no batch takes that long. */
 const KEPT_MS = 24 * 3600 * 1000
 
-/** A process that closes waits so long for a server that hangs. */
-const FORGET_MS = 2000
-
 /** One of the lanes in which a process commits batches one after the other, and the number of the batch that runs. */
 export interface Writer {
   readonly name: string
@@ -31,7 +28,7 @@ export const marks = {
     const remove = async (tx: Tx) => {
       for (const { name } of writers) await tx.later(`DELETE FROM ${tx.tables.writers} WHERE writer = ?`, [name])
     }
-    await session.write(remove, { retryMs: 0, withinMs: FORGET_MS })
+    await session.write(remove, { closing: true })
   },
 }
 

@@ -3,7 +3,7 @@
  * receives wait, and the workers. Inside a transaction there is a repository without them.
  */
 
-import type { Session } from '../database/engine'
+import type { Session, Tx } from '../database/engine'
 import type { Admission } from '../kit/admission'
 import { LongPoll } from '../kit/long-poll'
 import { SharedRunner } from '../kit/runner'
@@ -13,7 +13,7 @@ import { RECEIVES } from '../repositories/queues/claim/claim'
 import { QueueTraffic } from '../repositories/queues/history/read'
 import { recordHistory, recordRest } from '../repositories/queues/history/record'
 import type { QueueMemory } from '../repositories/queues/memory'
-import { reportReceives } from '../repositories/queues/receivers/own'
+import { leaveReceiver, reportReceives } from '../repositories/queues/receivers/own'
 import { QueueRepository } from '../repositories/queues/repository'
 import { SENDS } from '../repositories/queues/send/send'
 import { ACKS } from '../repositories/queues/settle/ack'
@@ -102,9 +102,17 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     close: async () => {
       await Promise.all([workers.stop(), scheduler.stop()])
       await Promise.all([waits.close(), runner.close()])
-      await recordRest(session, memory).catch(() => {})
     },
+    /** When nothing runs any more. */
+    leave: () => leave(session, memory),
   }
+}
+
+async function leave(session: Session, memory: QueueMemory): Promise<void> {
+  const { traffic, receiver } = memory
+  if (traffic?.isEmpty !== false && receiver.reported.length === 0) return
+  const last = (tx: Tx) => recordRest(tx, memory).then(() => leaveReceiver(tx, receiver))
+  await session.write(last, { closing: true }).catch(() => {})
 }
 
 /** Receives that wait: woken by what this process makes ready, and by the look at what others do. */

@@ -221,6 +221,7 @@ export class BoundStore implements InnerStore {
     this.#transactions.isClosed = true
     // Both at once: nothing new is taken, however long a sweep still runs.
     await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#sharedPoll.stop(), this.#closeOperations()])
+    await this.opened.queues.leave()
     this.#unlisten()
     await this.#base.database.drain()
     this.#base.database.counts.onDiskFull.delete(this.#diskFull)

@@ -63,6 +63,18 @@ export function describeReceivers(context: Context): void {
       expect((await queues().peek(queue)).messages).toMatchObject([{ receiver: null, receiveCount: 1 }])
     })
 
+    it('are gone when they have closed, and listed only where they hold messages', async () => {
+      const [queue, empty] = [await madeOf(1, { visibilityTimeoutSeconds: 600 }), await made()]
+      const other = await context.open()
+      await other.queues.receive(queue)
+      await other.queues.receive(empty)
+      await receiversOf(queue, 1)
+      await receiversOf(empty, 1)
+      await other.close()
+      expect((await queues().receivers(queue)).receivers).toMatchObject([{ name: own, gone: true, inFlight: 1 }])
+      expect((await queues().receivers(empty)).receivers).toEqual([])
+    })
+
     it('are unknown where a process of an older version has claimed', async () => {
       const queue = await madeOf(1)
       await one(queue)

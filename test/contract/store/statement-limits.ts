@@ -82,7 +82,7 @@ export function describeStatementLimits(context: Context): void {
 
   it('a server that hangs keeps no process alive once the store is closed', async () => {
     const { proxy, url } = await proxied()
-    const store = await context.open({ url })
+    const store = await context.open({ url, history: true })
     const sockets: Socket[] = []
     const { pool } = store.dataSource.driver as unknown as { pool: EventEmitter }
     pool.on('acquire', ({ stream }) => sockets.push(stream))
@@ -90,6 +90,9 @@ export function describeStatementLimits(context: Context): void {
     await store.queues.put(group)
     // It leaves its marks where it has written.
     await Promise.all([store.groups.append(group), store.queues.send(group, 1), store.feeds.put(group, 'k', 1)])
+    await store.queues.receive(group)
+    const isReported = async () => (await store.queues.receivers(group)).unknownInFlight === 0
+    await eventually(30_000, 'it has reported that it receives', isReported)
     expect(sockets.length).toBeGreaterThan(0)
     proxy.stall()
     const { ms } = await timed(store.close())

@@ -44,10 +44,10 @@ async function recordTraffic(session: Session, memory: QueueMemory, atMs: number
 }
 
 /** The rest, before the store is closed: it belongs to the step that has not ended. */
-export async function recordRest(session: Session, memory: QueueMemory): Promise<void> {
-  if (memory.traffic?.isEmpty !== false) return
-  const { nowMs } = await session.read(readClock)
-  await recordTraffic(session, memory, lastAt(nowMs, FINE))
+export async function recordRest(tx: Tx, { traffic }: QueueMemory): Promise<void> {
+  if (traffic?.isEmpty !== false) return
+  const { nowMs } = await readClock(tx)
+  await addTraffic(tx, traffic.take(), lastAt(nowMs, FINE))
 }
 
 async function readClock({ rows, now, tables }: Reader) {

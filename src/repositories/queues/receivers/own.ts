@@ -17,6 +17,8 @@ export const GONE_MS = 3 * REPORT_MS
 const FORGET_MS = 43_200_000
 const KEPT_MS = 86_400_000
 const REMOVAL_MS = 3_600_000
+/** In place of the time when it asked for messages: its store has closed. */
+export const LEFT_AT = 0
 /** Queues of one report. */
 const MAX_REPORTED = 1000
 
@@ -117,6 +119,13 @@ async function write(tx: Tx, receiver: OwnReceiver, reports: readonly ReceiveRep
   const left = reported.filter((queueId) => !known.has(queueId))
   const remove = `DELETE FROM ${tables.queueReceivers} WHERE receiver_id = ${id} AND queue_id IN`
   await writeAmong(tx, left, MAX_IDS, (some) => `${remove} ${some}`)
+}
+
+/** Before the store closes: it is gone at once. Its rows stay, as they say who holds its messages. */
+export function leaveReceiver(tx: Tx, { id, reported }: OwnReceiver): Promise<void> {
+  const set = `seen_at_ms = ${tx.now}, asked_at_ms = ${LEFT_AT}`
+  const update = `UPDATE ${tx.tables.queueReceivers} SET ${set} WHERE receiver_id = ${id} AND queue_id IN`
+  return writeAmong(tx, reported, MAX_IDS, (some) => `${update} ${some}`)
 }
 
 /** By their keys: so it waits for no other receiver. */

@@ -5,7 +5,7 @@ import type { BlockedGroup, MessageReceiver, QueueReceivers } from '../../../sha
 import { groupedBy } from '../../chunks'
 import { requireHead } from '../heads'
 import { BEHIND, claimOrder, STATE, stateName } from '../rows'
-import { GONE_MS, LEAST_RECEIVER, RECEIVER_OF } from './own'
+import { GONE_MS, LEAST_RECEIVER, LEFT_AT, RECEIVER_OF } from './own'
 
 /** Groups of one answer, those with the most messages that wait. */
 const MAX_GROUPS = 50
@@ -21,18 +21,20 @@ async function knownReceivers({ tables, now, rows }: Reader, queueId: bigint, id
   if (ids?.length === 0) return new Map()
   const among = ids ? ` AND receiver_id IN (${ids})` : ''
   const found = await rows(
-    `SELECT receiver_id, name, since_ms, seen_at_ms, received, ${now} - seen_at_ms AS silent_ms, ${now} - asked_at_ms AS idle_ms ` +
+    `SELECT receiver_id, name, since_ms, seen_at_ms, received, ${now} - seen_at_ms AS silent_ms, asked_at_ms, ${now} - asked_at_ms AS idle_ms ` +
       `FROM ${tables.queueReceivers} WHERE queue_id = ?${among} ORDER BY name, receiver_id`,
     [queueId],
   )
   return new Map(
     found.map((row) => {
       const lastSeenAt = new Date(Number(row.seen_at_ms))
-      const receiver = { name: row.name as string, lastSeenAt, gone: Number(row.silent_ms) > GONE_MS }
+      const receiver = { name: row.name as string, lastSeenAt, gone: hasLeft(row) || Number(row.silent_ms) > GONE_MS }
       return [Number(row.receiver_id), { receiver, row }]
     }),
   )
 }
+
+const hasLeft = ({ asked_at_ms }: Row) => Number(asked_at_ms) === LEFT_AT
 
 /** Of rows of messages with their `minor`: who holds those in flight, by the receivers' ids. */
 export async function holdersOf(reader: Reader, queueId: bigint, rows: readonly Row[]) {
