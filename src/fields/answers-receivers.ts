@@ -7,7 +7,7 @@ import { oneOf } from './rules'
 const seen = {
   name: text('worker-3:4711', 'Its host and its process id; over HTTP those of the server.'),
   lastSeenAt: time('2026-11-21T11:00:00.250Z', 'When it last reported that it runs, which it does twice a minute.'),
-  gone: truth(false, 'Whether it has not reported for 90 seconds.'),
+  gone: truth(false, 'Whether it has closed, or has not reported for 90 seconds.'),
 }
 /** The receiver of a message. */
 export const HOLDER = orNull<MessageReceiver>(
