@@ -67,7 +67,7 @@ test('the list of messages has the beginning of their bodies', async () => {
   expect((await body.textContent())?.length).toBeGreaterThan(240_000)
 })
 
-test("a member's items are fetched once, and again when there is a new one", async () => {
+test("a member's items are fetched once, and a new one waits until it is asked for", async () => {
   const items = Array.from({ length: 10 }, (_, n) => ({ group: `h:${n}`, member: 'ana', payload: { n, text: LARGE } }))
   await server.call('POST', 'items', { items })
   const { page, fetched } = await watched('#/members/ana')
@@ -79,8 +79,12 @@ test("a member's items are fetched once, and again when there is a new one", asy
   await page.locator('summary').last().click()
   expect((await page.locator('tbody pre').textContent())?.length).toBeGreaterThan(60_000)
   await server.call('POST', 'groups/h%3A1/items', { member: 'ana', payload: ['new'] })
+  const button = page.getByRole('button', { name: '1 new' })
+  await button.waitFor()
+  expect(await page.locator('summary').count()).toBe(10)
+  await button.click()
   await page.getByText('"new"').waitFor()
-  expect(await page.locator('summary').count()).toBe(11)
+  expect([await page.locator('summary').count(), await button.count()]).toEqual([11, 0])
 })
 
 test('eight windows of live groups are all live, though a browser has six connections to a server', async () => {
