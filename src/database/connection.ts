@@ -31,6 +31,8 @@ export interface HeldConnection extends Connection {
   readonly hasInner: boolean
   /** Follows the statements from now on, also those of the manager. */
   following: Following | null
+  /** When the pool gave it, as `performance.now` counts. */
+  givenAt?: number
   begin(how: BeginOptions): Promise<void> | undefined
   commit(): Promise<void>
   /** Rolls back the whole transaction, with all savepoints. */

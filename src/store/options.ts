@@ -8,7 +8,7 @@ import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../
 import { onAbort } from '../shared/backoff'
 import { RecentnError } from '../shared/errors'
 import { guarded } from '../shared/faults'
-import { outside } from '../shared/platform'
+import { outside, performance } from '../shared/platform'
 import { safeText } from '../shared/safe-text'
 import type { BackgroundWork, OpenOptions, StoreOptions } from './option-types'
 import type { Transaction, TransactionOptions } from './types'
@@ -16,13 +16,17 @@ import type { Transaction, TransactionOptions } from './types'
 export type Report = NonNullable<StoreOptions['onBackgroundError']>
 
 /** Reports errors of the background; that the database is away only once, until it has answered again. */
-export function reporter({ onBackgroundError = warn }: StoreOptions, database: { readonly answers: number }): Report {
-  let awaySince = -1
+export function reporter(
+  { onBackgroundError = warn }: StoreOptions,
+  database: { readonly answeredAt: number },
+): Report {
+  let reportedAt: number | null = null
   return (error, work) => {
     // A commit may be what the outage cuts off first.
     if (error instanceof RecentnError && /^(database_unavailable|outcome_unknown)$/.test(error.code)) {
-      if (database.answers === awaySince) return
-      awaySince = database.answers
+      // What was asked before the report may be answered after it.
+      if (reportedAt !== null && database.answeredAt <= reportedAt) return
+      reportedAt = performance.now()
     }
     // Perhaps in the middle of a call, whose error its caller is to get.
     guarded('onBackgroundError', () => outside(() => onBackgroundError(error, work)))

@@ -49,7 +49,8 @@ export class BoundedPool {
   /** Requests whose callers have given up, longest queued first. */
   readonly #abandoned = new Set<PoolRequest>()
   readonly #waiting = new Set<WaitingTurn>()
-  answers = 0
+  /** When the connection of the newest work that has ended well was given: its answers are of after that. */
+  answeredAt = Number.NEGATIVE_INFINITY
   /** Callers that wait for their turn to write, longest first. */
   readonly #turns = new Set<WaitingCaller<void>>()
   readonly #writing = new Set<HeldConnection>()
@@ -201,7 +202,7 @@ export class BoundedPool {
 
   /** Notes that work on the connection has ended well: an answer of the server. */
   heard(connection: HeldConnection): void {
-    this.answers++
+    this.answeredAt = Math.max(this.answeredAt, connection.givenAt ?? performance.now())
     this.#given(connection)
   }
 
@@ -219,6 +220,7 @@ export class BoundedPool {
         request.caller?.failed(error)
         return
       }
+      connection.givenAt = performance.now()
       this.#given(connection)
       if (request.caller) {
         request.caller.given(connection)

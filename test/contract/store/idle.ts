@@ -56,7 +56,7 @@ export function describeIdleStore(context: Context): void {
     for (const times of [1, 2]) {
       await eventually(30_000, 'the database answers', answers)
       proxy.refuse()
-      await eventually(30_000, 'it is reported', async () => told.length === times)
+      await eventually(30_000, 'it is reported', async () => told.length >= times)
       // Long enough for all others to find it out.
       for (let call = 0; call < 2; call++) expect((await refusal(store.ping())).code).toBe('database_unavailable')
       expect(told).toEqual(Array(times).fill(expect.stringMatching(/^(database_unavailable|outcome_unknown)$/)))
