@@ -1,3 +1,4 @@
+import { innerOf } from '../../../src/store/inner'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, eventually, refusal, sleep } from '../context'
 
@@ -53,8 +54,12 @@ export function describeIdleStore(context: Context): void {
         () => true,
         () => false,
       )
+    const rounds = () => innerOf(store).counts().sweeperRounds
     for (const times of [1, 2]) {
       await eventually(30_000, 'the database answers', answers)
+      // Work that has failed all along says nothing of a second outage.
+      const before = rounds()
+      await eventually(60_000, 'a sweeper has found it back', () => rounds() > before)
       proxy.refuse()
       await eventually(30_000, 'it is reported', async () => told.length >= times)
       // Long enough for all others to find it out.
