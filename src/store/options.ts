@@ -24,7 +24,7 @@ export function reporter(
   return (error, work) => {
     // A commit may be what the outage cuts off first.
     if (error instanceof RecentnError && /^(database_unavailable|outcome_unknown)$/.test(error.code)) {
-      // What was asked before the report may be answered after it.
+      // A question of before the report may be answered after it.
       if (reportedAt !== null && database.answeredAt <= reportedAt) return
       reportedAt = performance.now()
     }
