@@ -6,7 +6,7 @@ import { findingsJson } from '../../src/cli/doctor'
 import { clusterAnswer, connectionsAnswer } from '../../src/cli/doctor-servers'
 import { dataSourceOptions } from '../../src/database/opening/connect'
 import { openStore } from '../../src/store/open'
-import { describeEngine, engineUrl, freshDatabase } from '../support/engines'
+import { describeEngine, destroyNow, destroySource, engineUrl, freshDatabase } from '../support/engines'
 import { eventually, pause } from '../support/timing'
 import { command, run, temporaryFolder } from './support'
 
@@ -90,7 +90,7 @@ describe.each(['sqlite' as const, ...served])('recentn migrate and doctor on %s'
     expect(changed.code).toBe(1)
     expect(changed.stdout).toMatch(/WRONG +schema .*shop_queues has no column paused; shop_queues has a column halted/)
     expect(await user.query('SELECT * FROM recentn_sequences')).toEqual([])
-    await user.destroy()
+    await destroySource(user)
     await database.drop()
   })
 })
@@ -245,7 +245,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
         return said.test(held.stdout)
       })
       await holder.query('ROLLBACK')
-      holder.destroy()
+      destroyNow(holder)
       await database.drop()
     })
 
@@ -269,7 +269,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
         stdout: expect.stringMatching(/^WRONG +connection +\w+:\/\/\S+ can't be used: .*Access denied/),
       })
       await root.query(`DROP USER '${name.slice(-12)}'@'%'`)
-      root.destroy()
+      destroyNow(root)
       await database.drop()
     })
   })

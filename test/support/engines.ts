@@ -1,9 +1,11 @@
 /** The databases that the tests run on: a new, empty one of an engine's wherever one is asked for. */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createConnection } from 'mysql2/promise'
+import { type Connection, createConnection } from 'mysql2/promise'
+import type { DataSource } from 'typeorm'
 import { mysqlUri } from './servers/server'
 
 export const ENGINES = ['sqlite', 'mariadb', 'mysql'] as const
@@ -72,8 +74,23 @@ async function execute(root: string, statement: string): Promise<void> {
     await connection.query('SET SESSION lock_wait_timeout = 10')
     await connection.query(statement)
   } finally {
-    connection.destroy()
+    destroyNow(connection)
   }
+}
+
+/** Closes the connection without waiting for the server's end of it, which nothing bounds. */
+export function destroyNow(connection: Connection): void {
+  connection.destroy()
+  const { stream } = (connection as unknown as { connection: { stream: Socket } }).connection
+  stream.destroySoon()
+}
+
+/** The same of a DataSource. */
+export async function destroySource(source: DataSource): Promise<void> {
+  const { pool } = source.driver as { pool?: { _allConnections: { toArray(): { stream: Socket }[] } } }
+  const sockets = pool?._allConnections.toArray().map(({ stream }) => stream) ?? []
+  await source.destroy()
+  for (const socket of sockets) socket.destroySoon()
 }
 
 /** `describe` on an engine. Without a server it is one skipped test that says why, and `body` is not run. */
