@@ -1,7 +1,7 @@
 /**
  * `node scripts/prose.mjs [FILE…]`: looks for habits of wording that readers have to read twice, in pages, comments,
- * docstrings, names of tests and texts for users, and for sentences of more than 30 words in pages. Prints each with what to write
- * instead; exits with 1 when there is one.
+ * docstrings, names of tests and texts for users, and for sentences of more than 30 words in pages and the docstrings of `src`.
+ * Prints each with what to write instead; exits with 1 when there is one.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -109,9 +109,19 @@ function* textsOf(page) {
   if (lines.length > 0) yield [begin, lines.join(' ')]
 }
 
-/** The sentences of a page with too many words, by the line where their paragraph begins. Code is one word. */
-function* longSentencesOf(page) {
-  for (const [line, text] of textsOf(page)) {
+/** The docstrings of a file, each as one text, by the line where it begins; lists and tables in them are left out. */
+function* docstringsOf(file) {
+  const text = readFileSync(file, 'utf8')
+  for (const { index, 1: docstring } of text.matchAll(/\/\*\*([\s\S]*?)\*\//g)) {
+    const lines = docstring.split('\n').map((line) => line.replace(/^\s*\*/, '').trim())
+    const prose = lines.map((line) => (/^(- |\|)/.test(line) ? '.' : line))
+    yield [text.slice(0, index).split('\n').length, prose.join(' ')]
+  }
+}
+
+/** The sentences with too many words, by the line where their text begins. Code is one word. */
+function* longSentencesOf(texts) {
+  for (const [line, text] of texts) {
     const plain = text.replaceAll(/`[^`]*`/g, 'x').replaceAll(/\]\([^)]*\)/g, ']')
     for (const sentence of plain.split(/(?<=[.!?][)*"]*) /)) {
       const words = sentence.split(' ').filter((word) => /[\p{L}\p{N}]/u.test(word))
@@ -157,7 +167,8 @@ for (const file of files) {
       process.stdout.write(`${file}:${line}: "${match[0].trim()}": write ${instead}\n`)
     }
   }
-  for (const [line, words] of isPage ? longSentencesOf(file) : []) {
+  const texts = isPage ? textsOf(file) : file.startsWith('src/') ? docstringsOf(file) : []
+  for (const [line, words] of longSentencesOf(texts)) {
     found++
     process.stdout.write(
       `${file}:${line}: ${words.length} words, "${words.slice(0, 6).join(' ')} …": write two sentences\n`,

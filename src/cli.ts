@@ -1,16 +1,17 @@
 #!/usr/bin/env node
 /** The command line: defines the commands. Their work is in `cli/` and in the parts that they call. */
+import { existsSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { addBackupCommands } from './cli/backup-command'
+import { confirm } from './cli/confirm'
 import { diagnose, findingsJson, findingsText, schemaVersion, withCause } from './cli/doctor'
 import { addKeysCommand, withStore } from './cli/keys-command'
-import { addNouns, type DatabaseFlags, described } from './cli/verbs'
+import { addNouns, type CommandKit, type DatabaseFlags, described } from './cli/verbs'
 import { type Config, readConfig } from './http/process/config'
 import { withoutSecretsIn } from './http/secrets'
 import { nodeFault, packageVersion } from './http/version'
 import { RecentnError } from './shared/errors'
 import { clearInterval, setInterval } from './shared/platform'
-import { proceduresSql } from './store/open'
+import { backUp, fileOf, proceduresSql, restore } from './store/open'
 
 const databaseOption = () =>
   new Option(
@@ -41,7 +42,7 @@ async function serve(flags: DatabaseFlags & { port?: string; host?: string }): P
   process.exit(await runServer(noting(environment, readConfig(environment))))
 }
 
-/** Prints the SQL of `repositories/door/procedures.ts`. */
+/** Prints the SQL of `repositories/door/doors.ts`. */
 function procedures(): void {
   const { RECENTN_TABLE_PREFIX } = process.env
   const { tablePrefix } = readConfig(RECENTN_TABLE_PREFIX === undefined ? {} : { RECENTN_TABLE_PREFIX })
@@ -59,6 +60,28 @@ async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> 
   const findings = await diagnose(databaseUrl, options)
   process.stdout.write(flags.json ? findingsJson(findings) : findingsText(findings))
   if (findings.some((finding) => finding.state === 'wrong')) process.exitCode = 1
+}
+
+/** Copies of a SQLite file that are whole. */
+function addBackupCommands(program: Command, { databaseOption, configOf }: CommandKit): void {
+  described(program, 'backup <file>', 'copy a SQLite database into a new file, while it is in use')
+    .addOption(databaseOption())
+    .action(async (file: string, flags: DatabaseFlags) => {
+      const { databaseUrl, tablePrefix } = configOf(flags)
+      const source = fileOf(databaseUrl)
+      await backUp(source, file, tablePrefix)
+      process.stdout.write(withoutSecretsIn(`${source} is copied to ${file}\n`))
+    })
+  described(program, 'restore <file>', 'put a backup in the place of a SQLite database that no process has open')
+    .addOption(databaseOption())
+    .option('--yes', 'replace a database that is there, without asking')
+    .action(async (file: string, flags: DatabaseFlags & { yes?: boolean }) => {
+      const { databaseUrl, tablePrefix } = configOf(flags)
+      const target = fileOf(databaseUrl)
+      if (existsSync(target) && !flags.yes) await confirm(`Replace ${target} by ${file}?`)
+      restore(target, file, tablePrefix)
+      process.stdout.write(withoutSecretsIn(`${target} is what ${file} has\n`))
+    })
 }
 
 const SERVE_DETAILS = `

@@ -33,7 +33,7 @@ export type {
   RecentOptions,
 } from './shared/group-types'
 export type { FeedHandle, GroupHandle, QueueHandle } from './shared/handle-types'
-export type { ConsumeContext, ConsumeHandler, Handler, WorkContext } from './shared/handling-shapes'
+export type { ConsumeContext, ConsumeHandler, Handler, WorkContext } from './shared/handler-types'
 export { JsonText } from './shared/json'
 export type { ApiKey, NewKey, Scope } from './shared/key-types'
 export type { Overview } from './shared/overview-types'

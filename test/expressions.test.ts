@@ -24,12 +24,12 @@ const READERS: Record<string, (text: string) => unknown> = {
   option: (text) => unknownDetail('is not known', text, NAMES),
 }
 
-/** Any, and a few characters again and again: the food of an expression that goes back. */
+/** Any, and a few characters again and again: the food of an expression that goes back. Two million of them show it. */
 const piece = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.constantFrom('0', '9', '00', ':', '.', 'Z', 'rk_', '_', '-', '/', ' ', '\u{10ffff}', '\ud800', 'a', 'é'),
 )
-const text = fc.tuple(piece, piece, fc.constantFrom(1, 30, 191, 1_000_000)).map(([a, b, times]) => a.repeat(times) + b)
+const text = fc.tuple(piece, piece, fc.constantFrom(1, 30, 191, 50_000)).map(([a, b, times]) => a.repeat(times) + b)
 
 test.each(Object.entries(READERS))('a %s', (_, read) => {
   read('warm')

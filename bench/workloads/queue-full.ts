@@ -35,7 +35,7 @@ async function run(job: Job, contender: QueueContender): Promise<Outcome> {
 }
 
 async function fill({ queues }: Store, third: number): Promise<void> {
-  await queues.put(QUEUE, { onDelete: 'archive', maxReceives: null })
+  await queues.put(QUEUE, { onAck: 'archive', maxReceives: null })
   await send(queues, third, {})
   await take(queues, third, (handles) => queues.ackMany(QUEUE, handles))
   await send(queues, third, {})

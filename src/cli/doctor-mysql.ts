@@ -1,6 +1,7 @@
 /** The checks of `recentn doctor` on MySQL and MariaDB. */
 import type { DataSource } from 'typeorm'
 import { OF_A_PROXY, otherSettings, refusedServer, serverName, sharedSessions, skipsLocked } from '../store/open'
+import type { Store } from '../store/types'
 import { type Check, type CheckResult, type SqlRow, tableOf, variablesOf } from './doctor-work'
 
 /** MariaDB has had RANDOM_BYTES, which draws receipts, since 10.10. */
@@ -14,7 +15,7 @@ async function serverOf(database: DataSource): Promise<{ name: keyof typeof OLDE
   return { name: /mariadb/i.test(version) ? 'MariaDB' : 'MySQL', version }
 }
 
-async function version(database: DataSource): Promise<CheckResult> {
+async function version({ dataSource: database }: Store): Promise<CheckResult> {
   const server = await serverOf(database)
   const [major = 0, minor = 0] = server.version.split('.').map((part) => Number.parseInt(part, 10))
   const [oldMajor, oldMinor] = OLDEST[server.name]
@@ -24,7 +25,7 @@ async function version(database: DataSource): Promise<CheckResult> {
 }
 
 /** MySQL 8 and MariaDB 11.1 renamed the variable: both names are queried. */
-async function isolation(database: DataSource): Promise<CheckResult> {
+async function isolation({ dataSource: database }: Store): Promise<CheckResult> {
   const find = async (scope: string): Promise<string> => {
     const [value] = (
       await variablesOf(database, `${scope} VARIABLES`, ['transaction_isolation', 'tx_isolation'])
@@ -41,7 +42,7 @@ async function isolation(database: DataSource): Promise<CheckResult> {
 }
 
 /** READ COMMITTED cannot be replicated by statement: every write would fail (error 1665). */
-async function binaryLog(database: DataSource): Promise<CheckResult> {
+async function binaryLog({ dataSource: database }: Store): Promise<CheckResult> {
   const names = ['log_bin', 'binlog_format', 'sync_binlog', 'innodb_flush_log_at_trx_commit']
   const set = await variablesOf(database, 'GLOBAL VARIABLES', names)
   const logs = set.get('log_bin') === 'ON'
@@ -60,7 +61,7 @@ const READ_ONLY = ['read_only', 'super_read_only', 'innodb_read_only', 'transact
 const PACKET = 'max_allowed_packet'
 const LEAST_PACKET = 1024 ** 2
 
-async function writes(database: DataSource): Promise<CheckResult> {
+async function writes({ dataSource: database }: Store): Promise<CheckResult> {
   const closed = [...(await variablesOf(database, 'GLOBAL VARIABLES', READ_ONLY))].filter(([, value]) => isSet(value))
   if (closed.length > 0) {
     const found = `the server takes no writes (${closed.map(([name]) => name).join(', ')})`
@@ -74,7 +75,7 @@ async function writes(database: DataSource): Promise<CheckResult> {
 
 const isSet = (value: string) => !['OFF', '0', 'NO_LOCK'].includes(value)
 
-async function skipLocked(database: DataSource): Promise<CheckResult> {
+async function skipLocked({ dataSource: database }: Store): Promise<CheckResult> {
   try {
     const name = await serverName(database)
     const skips = await skipsLocked(database, tableOf(database, 'RecentnSchema'))
@@ -90,7 +91,7 @@ async function skipLocked(database: DataSource): Promise<CheckResult> {
 }
 
 /** The character sets of the session, and those of new sessions, which matter for an attached DataSource. */
-async function texts(database: DataSource): Promise<CheckResult> {
+async function texts({ dataSource: database }: Store): Promise<CheckResult> {
   const [row] = await database.query(
     'SELECT @@SESSION.character_set_client AS client, @@SESSION.character_set_connection AS connection, ' +
       '@@SESSION.character_set_results AS results, @@GLOBAL.init_connect AS init',
@@ -114,7 +115,7 @@ const SETS_CHARSET =
   /(?:\bnames|\bcharacter\s+set|\bcharset|character_set_(?:client|connection|results))[\s:]*=?[\s'"]*\w+/gi
 
 /** The check of a session's settings, for our own connections and for new ones. */
-async function settings(database: DataSource): Promise<CheckResult> {
+async function settings({ dataSource: database }: Store): Promise<CheckResult> {
   const sql = `SELECT ${otherSettings('SESSION')} AS own, ${otherSettings('GLOBAL')} AS server`
   const [{ own, server }] = await database.query(sql)
   if (own) return { state: 'wrong', found: `recentn's own connections have ${own}`, fix: OF_A_PROXY }
@@ -123,13 +124,13 @@ async function settings(database: DataSource): Promise<CheckResult> {
   return { state: 'warning', found, fix: 'a DataSource that is given to attachStore is refused: set them there' }
 }
 
-async function sessions(database: DataSource): Promise<CheckResult> {
+async function sessions({ dataSource: database }: Store): Promise<CheckResult> {
   const fault = await sharedSessions(database)
   if (fault === null) return { state: 'ok', found: 'each connection has its own' }
   return { state: 'wrong', found: fault, fix: OF_A_PROXY }
 }
 
-async function clock(database: DataSource): Promise<CheckResult> {
+async function clock({ dataSource: database }: Store): Promise<CheckResult> {
   const before = Date.now()
   const [row] = await database.query("SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS ms")
   const after = Date.now()
@@ -165,7 +166,7 @@ const mariadbLocks = (tables: readonly string[]) => `
   HAVING what IS NULL OR what IN (${tables.map((table) => `CONCAT('\`', DATABASE(), '\`.\`${table}\`')`).join(', ')})
   ORDER BY seconds DESC, thread LIMIT 20`
 
-async function locks(database: DataSource): Promise<CheckResult> {
+async function locks({ dataSource: database }: Store): Promise<CheckResult> {
   const { name } = await serverOf(database)
   const tables = database.entityMetadatas.map(({ tableName }) => tableName)
   const locksSql = name === 'MySQL' ? mysqlLocks : mariadbLocks

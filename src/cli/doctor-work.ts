@@ -1,5 +1,6 @@
 /** The findings of `recentn doctor`, and its checks in the tables, on every engine: work that no process does. */
 import type { DataSource } from 'typeorm'
+import type { Trouble, TroubleKind } from '../shared/overview-types'
 import { innerOf } from '../store/inner'
 import type { Store } from '../store/types'
 
@@ -33,64 +34,51 @@ export async function variablesOf(
   return new Map(rows.map((row) => [row.Variable_name, String(row.Value)]))
 }
 
-export type Check = [name: string, run: (database: DataSource) => Promise<CheckResult>]
+export type Check = [name: string, run: (store: Store) => Promise<CheckResult>]
 
-/** If a message waits longer, probably no worker receives it. */
-const OLD_MESSAGE_SECONDS = 3600
-/** A publisher runs several times a second. */
-const OLD_ENTRY_SECONDS = 60
-/** Sync ids. */
-const FAR_BEHIND = 10_000
+/** The advice for the troubles of each kind in the overview; the names follow. */
+const ADVICE: Readonly<Record<TroubleKind, string>> = {
+  dead: 'look at lastError, then redrive or delete the dead messages of',
+  unreceived: 'see that workers run on',
+  late: 'workers do not keep up with',
+  growing: 'workers do not keep up with',
+  held: 'see whether the receivers still run that hold messages of',
+  blocked: 'see what blocks message groups of',
+  paused: 'messages wait until you resume',
+  schedule: 'look at lastError, and see that a process sends ticks (tick is not false), for',
+  unpublished: 'see that a process with a publisher runs (publish is not false), and who holds locks, for',
+  behind: 'see that these consumers run, or drop the cursors that none uses:',
+}
 const MAX_NAMED = 5
+
+/** Warns where the overview has troubles of these kinds. */
+async function answerOf(store: Store, found: string, kinds: readonly TroubleKind[]): Promise<CheckResult> {
+  const { troubles, total } = await store.overview()
+  const fixes = kinds.flatMap((kind) => {
+    const named = troubles.filter((one) => one.kind === kind).map(nameOf)
+    return named.length === 0 ? [] : `${ADVICE[kind]} ${listed(named)}`
+  })
+  if (total > troubles.length) fixes.push(`of ${total} troubles only the worst ${troubles.length} are known here`)
+  return fixes.length === 0 ? { state: 'ok', found } : { state: 'warning', found, fix: fixes.join('; ') }
+}
+
+function nameOf({ name, count, consumer, deadLetterQueue }: Trouble): string {
+  const of = consumer === null ? '' : `${JSON.stringify(consumer)} of `
+  const at = deadLetterQueue === null ? '' : ` in ${JSON.stringify(deadLetterQueue)}`
+  return `${of}${JSON.stringify(name)} (${count}${at})`
+}
 
 export async function queues(store: Store): Promise<CheckResult> {
   const { counts, oldestAgeSeconds } = (await innerOf(store).totals()).queues
   const age = oldestAgeSeconds === null ? '' : `, the oldest waits for ${Math.floor(oldestAgeSeconds)} s`
   const blocked = counts.blocked > 0 ? `${counts.blocked} blocked, ` : ''
   const found = `${counts.ready} messages ready, ${counts.inFlight} in flight, ${counts.delayed} delayed, ${blocked}${counts.dead} dead${age}`
-  const fixes: string[] = []
-  if (counts.dead > 0) {
-    fixes.push(
-      `dead messages are in ${await deadLetters(store.dataSource)}: look at lastError, then redrive or delete them`,
-    )
-  }
-  if ((oldestAgeSeconds ?? 0) >= OLD_MESSAGE_SECONDS) fixes.push('see that workers run, and that no queue is paused')
-  return fixes.length === 0 ? { state: 'ok', found } : { state: 'warning', found, fix: fixes.join('; ') }
+  return answerOf(store, found, ['dead', 'unreceived', 'late', 'growing', 'held', 'blocked', 'paused'])
 }
-
-/** The queues with the most dead messages. In a dead-letter queue all messages count. */
-async function deadLetters(database: DataSource): Promise<string> {
-  const [queues, messages] = [tableOf(database, 'WorkQueue'), tableOf(database, 'QueueMessage')]
-  const counted = `SELECT q.queue AS queue, COUNT(*) AS messages FROM ${queues} q JOIN ${messages} m ON m.queue_id = q.id`
-  const rows: SqlRow[] = await database.query(
-    `SELECT queue, SUM(messages) AS dead FROM (${counted} AND m.state = ${DEAD} GROUP BY q.queue UNION ALL ` +
-      `${counted} AND m.state <> ${DEAD} WHERE q.id IN (SELECT dead_letter_queue_id FROM ${queues}) GROUP BY q.queue) found ` +
-      `GROUP BY queue ORDER BY dead DESC, queue LIMIT ${MAX_NAMED + 1}`,
-  )
-  return listed(rows.map(({ queue, dead }) => `${JSON.stringify(queue)} (${dead})`))
-}
-
-/** The `state` of a dead message. */
-const DEAD = 3
-
-/** A tick that is due is sent within seconds. */
-const LATE_TICK_MS = 120_000
 
 export async function schedules(store: Store): Promise<CheckResult> {
-  const table = tableOf(store.dataSource, 'QueueSchedule')
-  const [all]: SqlRow[] = await store.dataSource.query(`SELECT COUNT(*) AS schedules FROM ${table}`)
-  const failing: SqlRow[] = await store.dataSource.query(
-    `SELECT schedule FROM ${table} WHERE last_error IS NOT NULL ORDER BY schedule LIMIT ${MAX_NAMED + 1}`,
-  )
-  const late: SqlRow[] = await store.dataSource.query(
-    `SELECT schedule FROM ${table} WHERE due_at_ms < ${Date.now() - LATE_TICK_MS} ORDER BY due_at_ms LIMIT ${MAX_NAMED + 1}`,
-  )
-  const named = (rows: readonly SqlRow[]) => listed(rows.map(({ schedule }) => JSON.stringify(schedule)))
-  const fixes: string[] = []
-  if (failing.length > 0) fixes.push(`${named(failing)} cannot send: look at lastError`)
-  if (late.length > 0) fixes.push(`${named(late)} waits for long: see that a process sends ticks (tick is not false)`)
-  const found = `${all?.schedules} in all`
-  return fixes.length === 0 ? { state: 'ok', found } : { state: 'warning', found, fix: fixes.join('; ') }
+  const { schedules: some } = await store.schedules.list({ limit: 1 })
+  return answerOf(store, some.length === 0 ? 'none' : 'there are some', ['schedule'])
 }
 
 export async function feeds(store: Store): Promise<CheckResult> {
@@ -98,28 +86,7 @@ export async function feeds(store: Store): Promise<CheckResult> {
   const waits = oldestUnpublishedSeconds === null ? '' : ` for up to ${Math.floor(oldestUnpublishedSeconds)} s`
   const lag = greatestLag === null ? 'no consumers' : `the consumers are up to ${greatestLag} behind`
   const found = `${unpublishedEntries} entries wait to be published${waits}, ${lag}`
-  const fixes: string[] = []
-  if ((oldestUnpublishedSeconds ?? 0) >= OLD_ENTRY_SECONDS) {
-    fixes.push('see that a process with a publisher runs (publish is not false), and who holds locks')
-  }
-  if ((greatestLag ?? 0) >= FAR_BEHIND) {
-    fixes.push(
-      `far behind: ${await farBehind(store.dataSource)}; see that they run, or drop the cursors that no consumer uses`,
-    )
-  }
-  return fixes.length === 0 ? { state: 'ok', found } : { state: 'warning', found, fix: fixes.join('; ') }
-}
-
-async function farBehind(database: DataSource): Promise<string> {
-  const table = (entity: string) => tableOf(database, entity)
-  const rows: SqlRow[] = await database.query(
-    `SELECT f.feed AS feed, c.consumer AS consumer, s.value - c.cursor_id AS behind FROM ${table('FeedConsumer')} c ` +
-      `JOIN ${table('Feed')} f ON f.id = c.feed_id JOIN ${table('Sequence')} s ON s.kind = 'feed' AND s.sequence_name = f.feed ` +
-      `WHERE s.value - c.cursor_id >= ${FAR_BEHIND} ORDER BY behind DESC LIMIT ${MAX_NAMED + 1}`,
-  )
-  return listed(
-    rows.map(({ feed, consumer, behind }) => `${JSON.stringify(consumer)} of ${JSON.stringify(feed)} (${behind})`),
-  )
+  return answerOf(store, found, ['unpublished', 'behind'])
 }
 
 const DOOR_TABLES = { sends: 'SendRow', appends: 'AppendRow' } as const

@@ -43,11 +43,8 @@ export async function diagnose(
       { check: 'schema', state: 'ok', found: `up to date, version ${await schemaVersion(store)}` },
     ]
     const isServer = store.dataSource.options.type !== 'better-sqlite3'
-    const checks = isServer ? MYSQL_CHECKS : SQLITE_CHECKS
-    for (const [check, run] of checks) findings.push({ check, ...(await look(run(store.dataSource))) })
-    for (const [check, run] of [...(isServer ? SERVER_CHECKS : []), ...WORK_CHECKS]) {
-      findings.push({ check, ...(await look(run(store))) })
-    }
+    const checks = isServer ? [...MYSQL_CHECKS, ...SERVER_CHECKS] : SQLITE_CHECKS
+    for (const [check, run] of [...checks, ...WORK_CHECKS]) findings.push({ check, ...(await look(run(store))) })
     return findings
   } finally {
     await store.close()
@@ -101,14 +98,12 @@ async function look(check: Promise<CheckResult>): Promise<CheckResult> {
   }
 }
 
-type StoreCheck = [name: string, run: (store: Store) => Promise<CheckResult>]
-
-const SERVER_CHECKS: StoreCheck[] = [
+const SERVER_CHECKS: Check[] = [
   ['connections', connections],
   ['cluster', cluster],
 ]
 
-const WORK_CHECKS: StoreCheck[] = [
+const WORK_CHECKS: Check[] = [
   ['queues', queues],
   ['schedules', schedules],
   ['feeds', feeds],
@@ -118,14 +113,14 @@ const WORK_CHECKS: StoreCheck[] = [
 const SQLITE_CHECKS: Check[] = [
   [
     'version',
-    async (database) => {
+    async ({ dataSource: database }) => {
       const [row] = await database.query('SELECT sqlite_version() AS version')
       return { state: 'ok', found: `SQLite ${row.version}` }
     },
   ],
   [
     'durability',
-    async (database) => {
+    async ({ dataSource: database }) => {
       const [journal] = await database.query('PRAGMA journal_mode')
       const [synchronous] = await database.query('PRAGMA synchronous')
       const full = Number(synchronous.synchronous) >= 2
@@ -137,7 +132,7 @@ const SQLITE_CHECKS: Check[] = [
   ],
   [
     'file',
-    async (database) => {
+    async ({ dataSource: database }) => {
       const [row] = await database.query('PRAGMA quick_check(1)')
       const said = String(row?.quick_check)
       if (said === 'ok') return { state: 'ok', found: 'sound (quick_check)' }

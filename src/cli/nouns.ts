@@ -28,7 +28,7 @@ function settings(Many: string, One: string, holds: boolean, columns: readonly s
     put: { operation: `put${One}` },
     ensure: { operation: `put${One}`, ensures: true, summary: 'Create it, or leave the one that exists as it is' },
     update: { operation: `update${One}` },
-    drop: { operation: `delete${One}`, asks: holds },
+    drop: { operation: `drop${One}`, asks: holds },
   }
 }
 
@@ -78,10 +78,10 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
         table: ['messages', 'id', 'receiveCount', 'deadReceiveCount', 'sentAt', 'visibleAt', 'lastError', 'body'],
       },
       message: { operation: 'getMessage' },
-      remove: { operation: 'deleteMessage' },
+      remove: { operation: 'removeMessage' },
       cancel: { operation: 'cancelMessage' },
       errors: {
-        operation: 'listErrors',
+        operation: 'queueErrors',
         table: ['errors', 'count', 'firstDeadAt', 'lastDeadAt', 'error'],
       },
       history: {

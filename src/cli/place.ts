@@ -1,6 +1,6 @@
 /**
  * Where a command works: in a database or on a running server. Both are asked by the operations of REST, so that a command is
- * written once and its JSON is exact: in a database the handlers of the routes answer, without a server.
+ * written once and its JSON is exact. In a database the handlers of the routes answer, without a server.
  */
 import type { RequestParts } from '../client/format'
 import { Transport } from '../client/transport'

@@ -1,5 +1,5 @@
 /**
- * `recentn groups`, `policies`, `queues`, `schedules` and `feeds`. A verb is an operation of REST: the parameters and the body
+ * `recentn groups`, `policies`, `queues`, `schedules` and `feeds`. A verb is an operation of REST. The parameters and the body
  * of its route are the arguments and options of the command, by their names, with their texts and their checks.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander'

@@ -3,6 +3,7 @@
 import { ConsumerLoop, type ConsumeSource, storedCursor } from '../shared/consumer'
 import type { FeedCalls } from './feeds'
 import {
+  BETWEEN_MS,
   type ClientConsumeOptions,
   type ConsumeHandler,
   checkLoop,
@@ -10,14 +11,12 @@ import {
   pausesOf,
   type Running,
   SURROUNDINGS,
+  WAIT_SECONDS,
   whole,
 } from './loops'
 import { aFunction } from './options'
 import { pause } from './retry'
 
-const WAIT_SECONDS = 20
-/** From one read without changes to the next, also where a server or a proxy does not wait. */
-const BETWEEN_MS = 100
 const RULES = { ...LOOP_RULES, limit: whole(1, 1000), onExpired: aFunction }
 
 /** See `FeedsClient.consume`. Throws `invalid_input`. */

@@ -5,7 +5,7 @@
 import type { GroupWatch } from '../shared/group-types'
 import type { HandleOptions } from '../shared/handle-types'
 import { feedHandle, groupHandle, queueHandle } from '../shared/handles'
-import { type CommonClient, commonOf, transportOf } from './calls'
+import { type CommonClient, commonOf, transportOf } from './common'
 import { startConsumer } from './consume'
 import { FeedCalls } from './feeds'
 import { GroupCalls } from './groups'
@@ -107,7 +107,6 @@ export type {
   ConsumeHandler,
   Handler,
   Running,
-  StopOptions,
   WorkContext,
 } from './loops'
 export { workMany } from './many'

@@ -1,11 +1,6 @@
 /** The public shapes of the client's workers and consumers, and what both have in common: their options, and how they stop. */
 
-import type {
-  ConsumeHandlingOptions,
-  HandlingOptions,
-  ManyOptions,
-  WorkHandlingOptions,
-} from '../shared/handling-shapes'
+import type { ConsumeHandlingOptions, HandlingOptions, ManyOptions, WorkHandlingOptions } from '../shared/handler-types'
 import type { Message } from '../shared/message-types'
 import { invalidInput } from '../shared/recentn-error'
 import type { StopOptions, Surroundings } from '../shared/running'
@@ -13,8 +8,8 @@ import { schemaFault } from '../shared/schema'
 import { aFunction, numberFault, type OptionRule, refuseFaults } from './options'
 import { pause } from './retry'
 
-export type { BatchHandler, ConsumeContext, ConsumeHandler, Handler, WorkContext } from '../shared/handling-shapes'
-export type { Running, StopOptions } from '../shared/running'
+export type { BatchHandler, ConsumeContext, ConsumeHandler, Handler, WorkContext } from '../shared/handler-types'
+export type { Running } from '../shared/running'
 
 export interface ClientWorkOptions<Body = unknown> extends WorkHandlingOptions<Body> {
   /** Maximum handlers at the same time, 1 to 1,000; default 1. */
@@ -30,6 +25,10 @@ export function whole(min: number, max: number): OptionRule {
   return (value) => (isIn(value) ? null : `must be a whole number from ${min} to ${max}`)
 }
 
+/** How long one receive, or one read of changes, waits. */
+export const WAIT_SECONDS = 20
+/** From one without a result to the next, also where a server or a proxy does not wait. */
+export const BETWEEN_MS = 100
 const MAX_SECONDS = 315_360_000
 const aDelay = whole(0, MAX_SECONDS)
 
@@ -58,8 +57,8 @@ export function pausesOf({ minSeconds = 1, ...others }: HandlingOptions<never, n
   return { ...others, minSeconds, maxSeconds }
 }
 
-/** Milliseconds of patience, or null for no end of it. Throws `invalid_input`. */
-function checkedPatience({ timeoutSeconds }: StopOptions): number | null {
+/** Milliseconds of the time limit, or null without one. Throws `invalid_input`. */
+function checkedTimeLimit({ timeoutSeconds }: StopOptions): number | null {
   if (timeoutSeconds === undefined) return null
   const detail = numberFault(timeoutSeconds, MAX_SECONDS)
   if (!detail) return timeoutSeconds * 1000
@@ -77,5 +76,5 @@ export const SURROUNDINGS: Surroundings = {
     endOfTurn: (run) => setTimeout(run),
     pause,
   },
-  patienceOf: checkedPatience,
+  timeLimitOf: checkedTimeLimit,
 }

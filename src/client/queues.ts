@@ -145,7 +145,7 @@ export class QueueCalls
   }
 
   remove(queue: string, id: bigint, options?: CallOptions): Promise<boolean> {
-    return this.transport.wasThere(operations.deleteMessage, { queue, id }, 'message_not_found', options)
+    return this.transport.wasThere(operations.removeMessage, { queue, id }, 'message_not_found', options)
   }
 
   cancel(queue: string, key: string, options?: CallOptions): Promise<boolean> {
@@ -153,7 +153,7 @@ export class QueueCalls
   }
 
   errors(queue: string, options?: Pick<Queue.DeadFilter, 'from'> & CallOptions): Promise<Queue.DeadErrors> {
-    return this.transport.asked(operations.listErrors, { queue }, options)
+    return this.transport.asked(operations.queueErrors, { queue }, options)
   }
 
   history(

@@ -25,7 +25,7 @@ export type WithCall<Options> = CallOptions & {
 
 export type SettingsOptions = IfTag & CallOptions
 
-export interface Conduct extends CallOptions, IfTag, IfVersion {
+interface Conduct extends CallOptions, IfTag, IfVersion {
   /** When left out `once` for a POST, and with a tag, which a call that arrived twice would find changed; otherwise `safe`. */
   repeat?: Repeat | undefined
   /** Added to the time that an attempt may take. */
@@ -33,7 +33,7 @@ export interface Conduct extends CallOptions, IfTag, IfVersion {
 }
 
 /** The options of a client, and what the dashboard needs beyond them. */
-export interface TransportOptions extends Omit<ClientOptions, 'key'> {
+interface TransportOptions extends Omit<ClientOptions, 'key'> {
   key?: string | (() => string | undefined | Promise<string | undefined>) | undefined
   /** Parses bodies and events, in place of `JSON.parse`, which rounds numbers to doubles, and `decoded`. */
   parse?: ((text: string) => unknown) | undefined

@@ -10,8 +10,9 @@ import { extendBy, holdBy, type Lease, Leases, leaseOf } from '../shared/leases'
 import type { Message } from '../shared/queue-types'
 import { CAREFUL_MS, Stepping, surrounded } from '../shared/running'
 import { parsing } from '../shared/schema'
-import { Settles } from '../shared/settle-batch'
+import { SettleBatches } from '../shared/settle-batch'
 import {
+  BETWEEN_MS,
   type ClientWorkManyOptions,
   type ClientWorkOptions,
   checkLoop,
@@ -20,6 +21,7 @@ import {
   pausesOf,
   type Running,
   SURROUNDINGS,
+  WAIT_SECONDS,
   whole,
 } from './loops'
 import { aFunction } from './options'
@@ -36,10 +38,7 @@ export interface Batches {
   room: (running: number) => number
 }
 
-const WAIT_SECONDS = 20
-/** From one receive without messages to the next, also where a server or a proxy does not wait. */
-const SOON_MS = 100
-/** How long the server has, after a stop without patience, to take what is settled. */
+/** How long the server has, after the time limit of a stop, to take what is settled. */
 const LAST_SETTLE_MS = 5000
 export const WORK_RULES = {
   ...LOOP_RULES,
@@ -58,7 +57,7 @@ export class RemoteWorker extends Stepping {
   readonly #faults: Faults<Message>
   readonly #leases: Leases<Lease<Message>>
   readonly #running = new Map<Lease<Message>, Promise<void>>()
-  readonly #settles: Settles
+  readonly #settles: SettleBatches
   readonly #fetched: Promise<void>
   #onRoom: () => void = () => {}
 
@@ -74,7 +73,7 @@ export class RemoteWorker extends Stepping {
     this.#faults = faults
     this.#leases = new Leases({ ...SURROUNDINGS, share: 0.5, extend: extendBy(queues, queue), faults })
     const backoff = pausesOf(options.backoff)
-    this.#settles = new Settles({
+    this.#settles = new SettleBatches({
       ...options,
       source: queues,
       queue,
@@ -129,7 +128,7 @@ export class RemoteWorker extends Stepping {
     })
     this.#faults.answered()
     await this.#take(messages.map((message) => leaseOf(message, sentAt, visibilityTimeoutSeconds)))
-    return messages[0] ? 0 : SOON_MS - (performance.now() - sentAt)
+    return messages[0] ? 0 : BETWEEN_MS - (performance.now() - sentAt)
   }
 
   /** Begins the handlers. Resolves when another receive may begin. */

@@ -2,18 +2,23 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { sentenceOf, toError } from './api'
+import { Dialog } from './dialog'
 import { textInput } from './form'
 import { AdminButton, type Scope } from './may'
-import { Dialog, Loaded, Name } from './parts'
+import { counted, LoadState, Name, sentence } from './parts'
 import { usePolled } from './polled'
 import { say } from './toast'
 
 /** A text, or what makes one of what was seen; null until it is. */
 type Saying<T> = string | ((seen: T | null) => string)
 
+/** Such as `Delete 3 messages`; only the verb if there are none, or while they are counted. */
+export const verbOn = (verb: string, what: string) => (count: number | null) =>
+  count ? `${verb} ${counted(count, what)}` : verb
+
 export interface ActProps<T, Done> {
   /** The text of the button. */
-  label: ComponentChildren
+  label: string
   /** The text that a screen reader says in its place. */
   name?: string
   class?: string
@@ -21,13 +26,12 @@ export interface ActProps<T, Done> {
   isDisabled?: boolean
   /** Of the question; without one the work begins at once. */
   title?: Saying<T>
-  /** The text of the button that confirms. */
+  /** The text of the button that confirms. Default: that of the button. */
   action?: Saying<T>
   isDanger?: boolean
   mustType?: string
-  /** Sees first how much the work concerns, and again after each `everyMs`. */
+  /** Sees first how much the work concerns. */
   look?(signal: AbortSignal): Promise<T>
-  everyMs?: number
   /** False if there is nothing to do. Default: unless it sees 0. */
   isReady?(seen: T): boolean
   work(seen: T): Promise<Done>
@@ -69,18 +73,16 @@ interface QuestionProps<T> extends Omit<ActProps<T, never>, 'work' | 'said'> {
   onClose(): void
 }
 
-function Question<T>({ look, everyMs, mustType, isReady, children, onYes, ...props }: QuestionProps<T>) {
-  const { title = '', action = '', isDanger, onClose } = props
+function Question<T>({ label, look, mustType, isReady, children, onYes, ...props }: QuestionProps<T>) {
+  const { title = '', action = label.replace(' …', ''), isDanger, onClose } = props
   const [text, setText] = useState('')
-  const looking = usePolled(look, '', everyMs ?? null)
-  const seen = looking.data
+  const { data: seen, error } = usePolled(look, '', null)
   const textOf = (saying: Saying<T>) => (typeof saying === 'string' ? saying : saying(seen))
   const isSeen = look === undefined || (seen !== null && (isReady?.(seen) ?? seen !== 0))
   const yes = (close: () => void) => {
     close()
     onYes(seen as T)
   }
-  const said = typeof children === 'function' ? seen !== null && children(seen) : children
   return (
     <Dialog
       title={textOf(title)}
@@ -90,12 +92,11 @@ function Question<T>({ look, everyMs, mustType, isReady, children, onYes, ...pro
       onSubmit={yes}
       onClose={onClose}
     >
-      {look === undefined ? said : <Loaded of={looking}>{said}</Loaded>}
+      {look !== undefined && <LoadState data={seen} error={error} />}
+      {typeof children === 'function' ? seen !== null && children(seen) : children}
       {mustType !== undefined && (
         <label class="field">
-          <span>
-            Type <Name>{mustType}</Name> to confirm
-          </span>
+          <span>{sentence`Type ${<Name>{mustType}</Name>} to confirm`}</span>
           <input {...textInput(text, setText)} />
         </label>
       )}

@@ -2,13 +2,16 @@
 import { useMemo } from 'preact/hooks'
 import { useFollowed } from './store'
 
-/** The parts of the dashboard that have lists: the first part of their addresses, their titles, and the word for one thing. */
+/**
+ * The parts of the dashboard that have lists: the first part of their addresses, their titles, the word for one thing, and the
+ * field of its name.
+ */
 export const PARTS = {
-  queues: { title: 'Queues', one: 'queue' },
-  schedules: { title: 'Schedules', one: 'schedule' },
-  groups: { title: 'Groups', one: 'group' },
-  policies: { title: 'Policies', one: 'policy' },
-  feeds: { title: 'Feeds', one: 'feed' },
+  queues: { title: 'Queues', one: 'queue', name: 'queue' },
+  schedules: { title: 'Schedules', one: 'schedule', name: 'schedule' },
+  groups: { title: 'Groups', one: 'group', name: 'group' },
+  policies: { title: 'Policies', one: 'policy', name: 'prefix' },
+  feeds: { title: 'Feeds', one: 'feed', name: 'feed' },
 } as const
 
 export type Part = keyof typeof PARTS
@@ -33,13 +36,12 @@ export function link(parts: readonly string[], query: Partial<PageQuery> = {}): 
 }
 
 function addressOf(hash: string): PageAddress {
-  const cut = hash.indexOf('?')
-  const path = cut === -1 ? hash : hash.slice(0, cut)
-  const parts = path.replace(/^#?\/?/, '').split('/')
-  const search = new URLSearchParams(cut === -1 ? '' : hash.slice(cut + 1))
+  const [, path = '', search] = /^#?([^?]*)\??(.*)/.exec(hash) ?? []
+  const parts = path.split('/').filter((part) => part !== '')
+  const query = new URLSearchParams(search)
   return {
-    parts: parts.filter((part) => part !== '').map(decoded),
-    query: Object.fromEntries(QUERY.map((name) => [name, search.get(name)])) as PageQuery,
+    parts: parts.map(decoded),
+    query: Object.fromEntries(QUERY.map((name) => [name, query.get(name)])) as PageQuery,
   }
 }
 
@@ -63,8 +65,8 @@ function onHashChange(listener: () => void): () => void {
 }
 
 /** Opens a page, as a link to it would. */
-export function goTo(parts: readonly string[]): void {
-  location.hash = link(parts)
+export function goTo(parts: readonly string[], query?: Partial<PageQuery>): void {
+  location.hash = link(parts, query)
 }
 
 /** Changes the query without a step in the browser's history, for a search that is being typed. */

@@ -11,17 +11,15 @@ import { KeyPage } from './key-page'
 import { WithAccess } from './may'
 import { MemberPage } from './member-page'
 import { MessagePage } from './message-page'
-import { OutageBar } from './outage'
 import { OverviewPage } from './overview-page'
+import { PageHead } from './parts'
 import { PoliciesPage, PolicyPage } from './policy-page'
+import { OutageBar } from './polled'
 import { QueuePage } from './queue-page'
 import { QueuesPage } from './queues-page'
 import { SchedulePage, SchedulesPage } from './schedule-page'
 import { hasKeys, keyName, useKey } from './session'
 import { Toasts } from './toast'
-
-/** The pages that are reached from another one, which the navigation marks. */
-const PAGE_ABOVE: Readonly<Record<string, string>> = { members: 'groups' }
 
 type Route = (query: PageQuery, name: string, inner: string) => VNode | false
 
@@ -54,7 +52,7 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
   if (page) return page
   return (
     <>
-      <h1 tabIndex={-1}>Nothing is here</h1>
+      <PageHead title="Nothing is here" />
       <p>
         There is no such page. <a href={link([])}>To the overview</a>
       </p>
@@ -64,12 +62,13 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
 
 function App() {
   const address = usePageAddress()
+  const key = useKey()
   const main = useRef<HTMLElement>(null)
-
-  useHeadingFocus(main, address.parts.join('/'))
+  const path = link(address.parts)
+  useHeadingFocus(main, `${key} ${path}`)
   useScroll(address)
   const [first = 'overview'] = address.parts
-  const current = PAGE_ABOVE[first] ?? first
+  const current = first === 'members' ? 'groups' : first
   // Not a link: the hash is the address of the page, and #main would leave it.
   const skip = () => main.current?.querySelector('h1')?.focus()
   return (
@@ -79,20 +78,26 @@ function App() {
       </button>
       <header>
         <a class="brand" href={link([])}>
-          <Ring />
+          <img src="dashboard/icon.svg" alt="" width="20" height="20" />
           recentn
         </a>
         <nav aria-label="Main">
-          <MenuLink part="overview" title="Overview" current={current} />
-          {Object.entries(PARTS).map(([part, { title }]) => (
-            <MenuLink key={part} part={part} title={title} current={current} />
+          {Object.entries({ overview: { title: 'Overview' }, ...PARTS }).map(([part, { title }]) => (
+            <a key={part} href={link(part === 'overview' ? [] : [part])} {...currentIf(part === current)}>
+              {title}
+            </a>
           ))}
         </nav>
-        {hasKeys && <KeyLink isCurrent={current === 'key'} />}
+        {hasKeys && (
+          <a class="key" href={link(['key'])} {...currentIf(current === 'key')}>
+            {key === null ? 'No key' : keyName(key)}
+          </a>
+        )}
       </header>
       <main ref={main} id="main">
-        <WithAccess>
-          <Page key={link(address.parts)} address={address} />
+        {/* With another key, which may see less, nothing stays of what was read. */}
+        <WithAccess key={key}>
+          <Page key={path} address={address} />
         </WithAccess>
       </main>
       <Toasts />
@@ -105,25 +110,17 @@ function App() {
   )
 }
 
-function MenuLink({ part, title, current }: { part: string; title: string; current: string }) {
-  return (
-    <a href={link(part === 'overview' ? [] : [part])} aria-current={part === current ? 'page' : undefined}>
-      {title}
-    </a>
-  )
-}
+const currentIf = (is: boolean) => ({ 'aria-current': is ? ('page' as const) : undefined })
 
 /** Screen readers learn from the focus and the title that the page has changed; not for the first page. */
-function useHeadingFocus(main: { current: HTMLElement | null }, path: string): void {
+function useHeadingFocus(main: { current: HTMLElement | null }, place: string): void {
   const isFirst = useRef(true)
   useEffect(() => {
     const heading = main.current?.querySelector('h1')
-    document.title = heading?.textContent ? `${heading.textContent} · recentn` : 'recentn'
-    if (!isFirst.current) {
-      heading?.focus({ preventScroll: true })
-    }
+    document.title = `${heading?.textContent} · recentn`
+    if (!isFirst.current) heading?.focus({ preventScroll: true })
     isFirst.current = false
-  }, [path])
+  }, [place])
 }
 
 /** Where each step of the browser's history was scrolled to: the way back leads there, a new page begins at its top. */
@@ -139,33 +136,4 @@ function useScroll(address: PageAddress): void {
   }, [address])
 }
 
-function KeyLink({ isCurrent }: { isCurrent: boolean }) {
-  const key = useKey()
-  return (
-    <a class="key" href={link(['key'])} aria-current={isCurrent ? 'page' : undefined}>
-      {key === null ? 'No key' : keyName(key)}
-    </a>
-  )
-}
-
-function Ring() {
-  return (
-    <svg
-      viewBox="0 0 32 32"
-      width="20"
-      height="20"
-      aria-hidden="true"
-      fill="none"
-      stroke="currentColor"
-      stroke-width="5"
-    >
-      <path d="M16 4.5A11.5 11.5 0 0 1 27.5 16" />
-      <path d="M27.5 16A11.5 11.5 0 0 1 16 27.5" opacity=".75" />
-      <path d="M16 27.5A11.5 11.5 0 0 1 4.5 16" opacity=".5" />
-      <path d="M4.5 16A11.5 11.5 0 0 1 16 4.5" opacity=".25" />
-    </svg>
-  )
-}
-
-const root = document.getElementById('app')
-if (root !== null) render(<App />, root)
+render(<App />, document.getElementById('app') as HTMLElement)

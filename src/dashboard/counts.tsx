@@ -1,5 +1,6 @@
-/** Counts of queues as they are shown. */
+/** Counts of queues as they are shown, and the tabs of the states that have them. */
 import type { QueueStatus } from '../shared/queue-types'
+import { link, type PageQuery } from './address'
 import { Num } from './parts'
 
 /**
@@ -13,7 +14,55 @@ export function countsOf({ isDeadLetterQueue, counts }: QueueStatus): QueueStatu
     : counts
 }
 
-/** A number, of which zero recedes. */
-export function Few({ value }: { value: number }) {
-  return value === 0 ? <span class="zero">0</span> : <Num value={value} />
+/** How many died; the number leads to them, in the queue or in its dead-letter queue. */
+export function diedOf(status: QueueStatus) {
+  const { queue, deadLetterQueue: to, isDeadLetterQueue, counts } = status
+  const died = isDeadLetterQueue ? countsOf(status).dead : status.died
+  if (died === 0) return 0
+  const number = <Num value={died} />
+  if (isDeadLetterQueue || to === null || died <= counts.dead) {
+    return <a href={link(['queues', queue], { state: isDeadLetterQueue ? 'ready' : 'dead' })}>{number}</a>
+  }
+  return (
+    <a href={link(['queues', to], { from: queue })} aria-label={`${died} in ${to}`}>
+      {number}
+    </a>
+  )
+}
+
+interface StateTabsProps<State extends string> {
+  label: string
+  /** Those of the links. */
+  to: readonly string[]
+  query?: Partial<PageQuery>
+  titles: Readonly<Record<State, string>>
+  counts: Readonly<Record<NoInfer<State>, number>>
+  current: string
+  isBad(state: State): boolean
+}
+
+/** A row of links, with how many there are behind each. */
+export function StateTabs<State extends string>({ label, to, query, current, isBad, ...by }: StateTabsProps<State>) {
+  const tabOf = (state: State) => {
+    const count = by.counts[state]
+    const kind = count === 0 ? 'zero' : isBad(state) ? 'bad' : undefined
+    return (
+      <a
+        key={state}
+        href={link(to, { ...query, state })}
+        aria-current={state === current ? 'page' : undefined}
+        class={kind}
+      >
+        {by.titles[state]}{' '}
+        <b>
+          <Num value={count} />
+        </b>
+      </a>
+    )
+  }
+  return (
+    <nav class="tabs" aria-label={label}>
+      {(Object.keys(by.titles) as State[]).map(tabOf)}
+    </nav>
+  )
 }

@@ -4,27 +4,19 @@ import type { DeadErrors, QueueStatus } from '../shared/queue-types'
 import { link } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
-import { WorkProgress } from './long-work'
-import { ReadOnlyNote } from './may'
-import { LoadState, Name } from './parts'
+import { LoadState, NameLink } from './parts'
 import { type Asked, usePolled } from './polled'
 import { type Column, Table } from './table'
 
 const EVERY_MS = 5000
 
-interface DeadProps {
-  queue: QueueStatus
-  onDone(): void
-}
-
-export function DeadLetters({ queue, onDone }: DeadProps) {
-  return (
-    <>
-      {deadPlaces(queue).map((place) => (
-        <DeadIn key={place.from ?? ''} {...place} onDone={onDone} />
-      ))}
-    </>
-  )
+interface DeadPlace {
+  /** The queue that has the messages. */
+  holder: string
+  /** The queue that they died in; all when left out. */
+  from?: string
+  /** In which the list of the messages shows them. */
+  state: string
 }
 
 /** The queues that have messages which died in this one. */
@@ -37,62 +29,37 @@ export function deadPlaces({ queue, deadLetterQueue, isDeadLetterQueue, counts, 
 
 export const errorsOf = ({ holder, from }: DeadPlace): Asked<DeadErrors> => ({
   address: JSON.stringify(['errors', holder, from]),
-  load: (signal) => ask(operations.listErrors, { path: { queue: holder }, query: { from } }, signal),
+  load: (signal) => ask(operations.queueErrors, { path: { queue: holder }, query: { from } }, signal),
 })
 
-interface DeadPlace {
-  /** The queue that has the messages. */
-  holder: string
-  /** The queue that they died in; all when left out. */
-  from?: string
-  /** In which the list of the messages shows them. */
-  state: string
-}
+type DeadInProps = DeadPlace & { onDone(): void }
 
-type DeadInProps = DeadPlace & Pick<DeadProps, 'onDone'>
-
-function DeadIn({ onDone, ...place }: DeadInProps) {
-  const { holder, from, state } = place
+export function DeadIn({ onDone, ...place }: DeadInProps) {
+  const { holder, from } = place
   const { address, load } = errorsOf(place)
   const { data, error, refresh } = usePolled(load, address, EVERY_MS, address)
   const done = () => {
     refresh()
     onDone()
   }
-  const chosen = from === undefined ? {} : { from }
-  const isShown = error !== null || (data !== null && data.counted > 0)
+  if (error === null && !data?.counted) return null
   return (
     <section aria-label={`Dead letters in ${holder}`}>
-      <WorkProgress of={holder} />
-      {isShown && (
-        <div class="head">
-          <h2>
-            {from === undefined ? 'Why they died' : 'Dead letters'}
-            {from !== undefined && (
-              <>
-                {' in '}
-                <a href={link(['queues', holder])}>
-                  <Name>{holder}</Name>
-                </a>
-              </>
-            )}
-          </h2>
-          <DeadButtons queue={holder} chosen={chosen} what="all" onDone={done} />
-        </div>
+      <div class="head">
+        <h2>
+          {from === undefined ? 'Why they died' : 'Dead letters in '}
+          {from !== undefined && <NameLink to={['queues', holder]}>{holder}</NameLink>}
+        </h2>
+        <DeadButtons queue={holder} chosen={{ from }} what="all" onDone={done} />
+      </div>
+      <LoadState data={data} error={error} />
+      {data !== null && (
+        <Table columns={columnsOf({ ...place, onDone: done })} rows={data.errors} keyOf={(one) => one.error} />
       )}
-      {isShown && <LoadState data={data} error={error} />}
-      {isShown && data !== null && <Errors errors={data} holder={holder} from={from} state={state} onDone={done} />}
-      {isShown && <ReadOnlyNote />}
+      {data?.isExact === false && (
+        <p class="muted small note">Of the last {data.counted} that were looked at. There are older ones.</p>
+      )}
     </section>
-  )
-}
-
-function Errors({ errors: { errors, more, counted }, ...props }: DeadInProps & { errors: DeadErrors }) {
-  return (
-    <>
-      <Table columns={columnsOf(props)} rows={errors} keyOf={({ error }) => error} />
-      {more && <p class="muted small note">Of the last {counted} that were looked at. There are older ones.</p>}
-    </>
   )
 }
 
@@ -110,8 +77,6 @@ const columnsOf = ({ holder, from, state, onDone }: DeadInProps): readonly Colum
   { title: 'Last', kind: 'number wide muted', cell: ({ lastDeadAt }) => lastDeadAt },
   {
     ...{ title: 'Actions', isSilent: true, kind: 'number' },
-    cell: ({ error }) => (
-      <DeadButtons queue={holder} chosen={from === undefined ? { error } : { error, from }} what="" onDone={onDone} />
-    ),
+    cell: ({ error }) => <DeadButtons queue={holder} chosen={{ error, from }} what="" onDone={onDone} />,
   },
 ]

@@ -8,58 +8,39 @@ import { ask, PAGE_LENGTH } from './api'
 import { submitting, textInput } from './form'
 import { useMay } from './may'
 import { Badge, Facts, LoadState, NameLink, Section } from './parts'
-import { usePolled } from './polled'
+import { EVERY_MS, usePolled } from './polled'
 import { type Column, Table } from './table'
 import { ThingPage } from './thing'
-import { pretty, Value } from './value'
+import { Value, WholeValue } from './value'
 
-const EVERY_MS = 3000
-
-/** After this sync id; at the end of the feed if it is null. */
+/** After this sync id; at the end of the feed, the newest first, if it is null. */
 async function load(feed: string, after: string | null, last: bigint, signal: AbortSignal): Promise<Changes> {
   const read = (from: bigint) =>
     ask(operations.getChanges, { path: { feed }, query: { after: from, limit: PAGE_LENGTH } }, signal)
   if (after !== null) return read(BigInt(/^\d+$/.test(after) ? after : 0))
-  const from = last > PAGE_LENGTH ? last - BigInt(PAGE_LENGTH) : 0n
-  try {
-    return await read(from)
-  } catch (error) {
+  const newest = await read(last > PAGE_LENGTH ? last - BigInt(PAGE_LENGTH) : 0n).catch((error) => {
     // A tombstone after it has been removed.
     if (error instanceof RecentnError && error.code === 'cursor_expired') return read(0n)
     throw error
-  }
+  })
+  return { ...newest, changes: newest.changes.toReversed() }
 }
 
-interface ChangesProps {
-  feed: string
-  lastSyncId: bigint
-  after: string | null
-}
-
-export function FeedChanges(props: ChangesProps) {
+export function FeedChanges({ feed, last, after }: { feed: string; last: bigint; after: string | null }) {
   const may = useMay('feed')
+  const read = (signal: AbortSignal) => load(feed, after, last, signal)
+  const key = JSON.stringify([may, after, after === null && String(last)])
+  const { data, error } = usePolled(may ? read : undefined, key, EVERY_MS)
   return (
     <Section title="Changes">
       {may === false && <p class="empty panel">To see the entries, a key needs the scope feed.</p>}
-      {may && <Listed {...props} />}
-    </Section>
-  )
-}
-
-function Listed({ feed, lastSyncId, after }: ChangesProps) {
-  const key = JSON.stringify([after, after === null ? String(lastSyncId) : ''])
-  const { data, error } = usePolled((signal) => load(feed, after, lastSyncId, signal), key, EVERY_MS)
-  // At the end of a feed the newest is what one looks for.
-  const rows = data === null ? [] : after === null ? data.changes.toReversed() : data.changes
-  return (
-    <>
-      <FindEntry feed={feed} />
-      <LoadState data={data} error={error} />
+      {may && <FindEntry feed={feed} />}
+      {may && <LoadState data={data} error={error} />}
       {data !== null && (
         <Table
           class="items"
           columns={columnsOf(feed)}
-          rows={rows}
+          rows={data.changes}
           empty="There are no changes here."
           keyOf={({ key }) => key}
         />
@@ -75,7 +56,7 @@ function Listed({ feed, lastSyncId, after }: ChangesProps) {
           )}
         </nav>
       )}
-    </>
+    </Section>
   )
 }
 
@@ -109,16 +90,13 @@ export function EntryPage({ feed, entry: key }: { feed: string; entry: string })
     <ThingPage
       up={['feeds', feed]}
       name={key}
-      everyMs={EVERY_MS}
       load={(signal) => ask(operations.getEntry, { path: { feed, key } }, signal)}
       beside={(entry) => entry?.deleted && <Badge>deleted</Badge>}
     >
       {({ value, version, syncId, updatedAt }) => (
         <>
           <Facts of={{ 'Sync id': syncId ?? 'waits for a publisher', Version: version, Updated: updatedAt }} />
-          <Section title="Value">
-            <pre class="panel">{pretty(value)}</pre>
-          </Section>
+          <WholeValue title="Value" value={value} />
         </>
       )}
     </ThingPage>

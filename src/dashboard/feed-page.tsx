@@ -1,20 +1,18 @@
-/** The feeds, by name, and the page of one: its last sync id, the cursor and the lag of each consumer, and its changes. */
+/** The feeds, by name, and the page of one: its last sync id, its consumers, and its changes. */
 import * as operations from '../client/operations'
-import type { FeedStatus } from '../shared/feed-types'
+import type { Consumer, FeedStatus } from '../shared/feed-types'
+import { Act } from './action'
 import type { PageQuery } from './address'
 import { ask } from './api'
 import { FeedChanges } from './feed-changes'
-import { Consumers } from './feed-consumers'
 import { FormButton } from './form-dialog'
 import type { FormField } from './form-fields'
 import { ListPage } from './list-page'
-import { Actions } from './may'
-import { counted, Facts, Name, NameLink, Num } from './parts'
-import type { Column } from './table'
+import { Actions, ReadOnlyNote } from './may'
+import { counted, Facts, Name, NameLink, Num, Section, sentence } from './parts'
+import { type Column, Table } from './table'
 import { DeleteButton, NewButton, ThingPage } from './thing'
 import { duration } from './time'
-
-const EVERY_MS = 3000
 
 const COLUMNS: readonly Column<FeedStatus>[] = [
   {
@@ -30,38 +28,22 @@ const COLUMNS: readonly Column<FeedStatus>[] = [
   { title: 'Last sync id', kind: 'number', cell: ({ lastSyncId }) => lastSyncId },
   { title: 'Entries', kind: 'number wide', cell: ({ entries }) => entries },
   { title: 'Unpublished', kind: 'number wide', cell: ({ unpublished }) => unpublished },
-  {
-    ...{ title: 'Oldest of them', kind: 'number wide' },
-    cell: ({ oldestUnpublishedSeconds: oldest }) => (oldest === null ? null : duration(oldest)),
-  },
+  { title: 'Oldest of them', kind: 'number wide', cell: (feed) => oldestOf(feed) },
   {
     ...{ title: 'Greatest lag', kind: 'number' },
-    cell: ({ consumers }) => (consumers.length === 0 ? null : Math.max(0, ...consumers.map(({ lag }) => lag))),
+    cell: ({ consumers }) => (consumers.length === 0 ? null : Math.max(...consumers.map(({ lag }) => lag))),
   },
 ]
 
-export function FeedsPage({ listed }: { listed: PageQuery }) {
-  return (
-    <ListPage
-      listed={listed}
-      part="feeds"
-      name="feed"
-      make={<NewEntry />}
-      scope="feed"
-      load={(query, signal) => ask(operations.listFeeds, { query }, signal)}
-      empty="There are no feeds yet. The first entry makes one."
-      columns={COLUMNS}
-    />
-  )
-}
+const oldestOf = ({ oldestUnpublishedSeconds: oldest }: FeedStatus) => (oldest === null ? null : duration(oldest))
 
 const ENTRY: readonly FormField[] = [
   { name: 'key', label: 'Key', isRequired: true },
   { name: 'value', label: 'Value', hint: 'JSON', kind: 'json', isRequired: true, initial: '{}' },
 ]
 
-function NewEntry() {
-  return (
+export function FeedsPage({ listed }: { listed: PageQuery }) {
+  const make = (
     <NewButton
       part="feeds"
       word="entry"
@@ -75,66 +57,59 @@ function NewEntry() {
       said="The entry is there."
     />
   )
+  return (
+    <ListPage
+      listed={listed}
+      part="feeds"
+      make={make}
+      scope="feed"
+      load={(query, signal) => ask(operations.listFeeds, { query }, signal)}
+      empty="There are no feeds yet. The first entry makes one."
+      columns={COLUMNS}
+    />
+  )
 }
 
 export function FeedPage({ feed: name, after }: { feed: string; after: string | null }) {
-  const load = (signal: AbortSignal) => ask(operations.getFeedStatus, { path: { feed: name } }, signal)
+  const path = { feed: name }
   return (
     <ThingPage
       up={['feeds']}
       name={name}
-      everyMs={EVERY_MS}
-      load={load}
+      load={(signal) => ask(operations.getFeedStatus, { path }, signal)}
       beside={(feed, refresh) =>
         feed && (
           <Actions>
             <Republish feed={name} onDone={refresh} />
-            <Delete feed={feed} />
+            <DeleteButton part="feeds" mustType={name} work={() => ask(operations.dropFeed, { path })}>
+              <p>
+                <Name>{name}</Name> is deleted with {counted(feed.entries, 'entry', 'entries')} and{' '}
+                {counted(feed.consumers.length, 'consumer')}. Consumers that come back start over.
+              </p>
+            </DeleteButton>
           </Actions>
         )
       }
     >
       {(feed, refresh) => (
         <>
-          <Facts of={factsOf(feed)} />
+          <Facts
+            of={{
+              ...{ 'Last sync id': feed.lastSyncId, Entries: feed.entries },
+              ...{ 'Waiting for a publisher': feed.unpublished, 'The oldest waits for': oldestOf(feed) },
+            }}
+          />
           <Consumers feed={feed} onDone={refresh} />
-          <FeedChanges feed={name} lastSyncId={feed.lastSyncId} after={after} />
+          <FeedChanges feed={name} last={feed.lastSyncId} after={after} />
         </>
       )}
     </ThingPage>
   )
 }
 
-function factsOf({ lastSyncId, entries, unpublished, oldestUnpublishedSeconds }: FeedStatus) {
-  const oldest = oldestUnpublishedSeconds === null ? '' : `, the oldest for ${duration(oldestUnpublishedSeconds)}`
-  const waiting = (
-    <>
-      <Num value={unpublished} />
-      {oldest}
-    </>
-  )
-  return { 'Last sync id': lastSyncId, Entries: entries, 'Waiting for a publisher': waiting }
-}
-
-function Delete({ feed: { feed, entries, consumers } }: { feed: FeedStatus }) {
-  return (
-    <DeleteButton part="feeds" mustType={feed} work={() => ask(operations.dropFeed, { path: { feed } })}>
-      <p>
-        <Name>{feed}</Name> is deleted with {counted(entries, 'entry', 'entries')} and{' '}
-        {counted(consumers.length, 'consumer')}. Consumers that come back start over.
-      </p>
-    </DeleteButton>
-  )
-}
-
 const SELECTION: readonly FormField[] = [
   { name: 'keys', label: 'Keys', hint: 'one a line', kind: 'lines', isOmitted: true },
-  {
-    name: 'prefix',
-    label: 'Or all keys that begin with',
-    hint: 'empty, and no keys above: all entries',
-    isOmitted: true,
-  },
+  { name: 'prefix', label: 'Or all keys that begin with', hint: 'both empty: all entries', isOmitted: true },
 ]
 
 function Republish({ feed, onDone }: { feed: string; onDone(): void }) {
@@ -155,5 +130,74 @@ function Republish({ feed, onDone }: { feed: string; onDone(): void }) {
     >
       <p class="muted">Every consumer reads these entries once more, unchanged.</p>
     </FormButton>
+  )
+}
+
+interface ConsumersProps {
+  feed: FeedStatus
+  onDone(): void
+}
+
+function Consumers({ feed, onDone }: ConsumersProps) {
+  const { consumers } = feed
+  const acts: Column<Consumer> = {
+    ...{ title: 'Actions', isSilent: true, kind: 'act' },
+    cell: (consumer) => <Buttons consumer={consumer} feed={feed} onDone={onDone} />,
+  }
+  return (
+    <Section title="Consumers">
+      <Table
+        columns={[...CONSUMER_COLUMNS, acts]}
+        rows={consumers}
+        empty="No consumer has stored a cursor."
+        keyOf={({ consumer }) => consumer}
+      />
+      {consumers.length > 0 && <ReadOnlyNote scope="feed" />}
+    </Section>
+  )
+}
+
+const CONSUMER_COLUMNS: readonly Column<Consumer>[] = [
+  { title: 'Consumer', isName: true, cell: ({ consumer }) => <Name>{consumer}</Name> },
+  { title: 'Cursor', kind: 'number', cell: ({ cursor }) => <Num value={cursor} /> },
+  { title: 'Lag', kind: 'number', cell: ({ lag }) => lag },
+  { title: 'Moved', kind: 'wide', cell: ({ movedAt }) => movedAt },
+]
+
+function Buttons({ consumer: { consumer: name, cursor, lag }, feed, onDone }: ConsumersProps & { consumer: Consumer }) {
+  const path = { feed: feed.feed, consumer: name }
+  const shownName = <Name>{name}</Name>
+  const moveTo = (to: bigint) => ({
+    work: () => ask(operations.moveCursor, { path, body: { cursor: to, force: to < cursor } }),
+    said: (moved: Pick<Consumer, 'cursor'>) => `${name} continues after ${moved.cursor}.`,
+  })
+  const about = { class: 'plain', scope: 'feed', onDone } as const
+  return (
+    <>
+      <Act
+        {...{ ...about, ...moveTo(feed.lastSyncId), label: 'Skip …', title: 'Skip to the newest?', action: 'Skip' }}
+        name={`Set ${name} to the newest`}
+        isDanger={lag > 0}
+      >
+        <p>
+          {shownName} skips {lag === 0 ? 'nothing' : `up to ${counted(lag, 'change')}`} that it has not read, and
+          continues after {String(feed.lastSyncId)}.
+        </p>
+      </Act>
+      <Act
+        {...{ ...about, ...moveTo(0n), label: 'Start over …', title: 'Start over?', action: 'Start over' }}
+        name={`Set ${name} to the beginning`}
+      >
+        <p>{sentence`${shownName} reads all ${counted(feed.entries, 'entry', 'entries')} again, from the beginning.`}</p>
+      </Act>
+      <Act
+        {...{ ...about, label: 'Delete …', title: 'Delete the consumer?', action: 'Delete', isDanger: true }}
+        name={`Delete ${name}`}
+        work={() => ask(operations.dropCursor, { path })}
+        said={`${name} is deleted.`}
+      >
+        <p>{sentence`The cursor of ${shownName} is deleted. If it comes back, it starts at the beginning.`}</p>
+      </Act>
+    </>
   )
 }

@@ -1,33 +1,28 @@
 /**
  * The dialog of each form, and the button that opens it: a table of fields says what is asked for. A change sends only the
- * fields that were touched, and is refused if another user has changed the settings since the dialog was opened: it then says
+ * fields that were touched, and is refused if another user has changed the settings since the dialog was opened. It then says
  * what is different now.
  */
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { RecentnError } from '../shared/recentn-error'
 import { toError } from './api'
+import { Dialog } from './dialog'
 import { textInput } from './form'
-import {
-  differences,
-  type FieldValues,
-  type FormField,
-  isLeft,
-  type Typed,
-  textOf,
-  typedOf,
-  valuesOf,
-} from './form-fields'
+import { differences, type FieldValues, type FormField, isLeft, textOf, typedOf, valuesOf } from './form-fields'
 import { AdminButton, type Scope } from './may'
-import { Dialog, Problem } from './parts'
+import { Problem } from './parts'
 import { say } from './toast'
 
 const changed = (what: string) => new RecentnError('settings_changed', `${what} Nothing was saved.`, { status: 412 })
 
 export interface FormDialogProps<T extends object, Saved> {
+  /** The text of the button that opens it. Default: `Change settings`. */
+  label?: string
+  scope?: Scope
   title: string
-  /** The text of the button that saves. */
-  action: string
+  /** The text of the button that saves. Default: `Save`. */
+  action?: string
   fields: readonly FormField[]
   /** The settings when the dialog opens; null for something new. */
   settings: T | null
@@ -37,36 +32,30 @@ export interface FormDialogProps<T extends object, Saved> {
   look?(): Promise<T>
   /** Throws `settings_changed` if the settings no longer have the tag. */
   save(values: FieldValues, headers: Record<string, string>): Promise<Saved>
-  /** The sentence for a toast, or what makes it of the outcome. */
-  said: string | ((saved: Saved) => string)
+  /** The sentence for a toast, or what makes it of the outcome. Default: that the settings are saved. */
+  said?: string | ((saved: Saved) => string)
   /** A second step before the save: what it does, in words. */
   question?(values: FieldValues): ComponentChildren
   onSaved?(values: FieldValues): void
   children?: ComponentChildren
 }
 
-interface FormButtonProps<T extends object, Saved> extends FormDialogProps<T, Saved> {
-  /** The text of the button that opens the dialog. */
-  label: string
-  scope?: Scope
-}
-
-export function FormButton<T extends object, Saved>({ label, scope, ...form }: FormButtonProps<T, Saved>) {
+export function FormButton<T extends object, Saved>(props: FormDialogProps<T, Saved>) {
+  const { label = 'Change settings', scope } = props
   const [isOpen, setOpen] = useState(false)
   return (
     <>
       <AdminButton scope={scope} onClick={() => setOpen(true)}>
         {label}
       </AdminButton>
-      {isOpen && <FormDialog {...form} onClose={() => setOpen(false)} />}
+      {isOpen && <FormDialog {...props} onClose={() => setOpen(false)} />}
     </>
   )
 }
 
 function FormDialog<T extends object, Saved>(props: FormDialogProps<T, Saved> & { onClose(): void }) {
-  const { title, action, settings, question, onClose, children } = props
-  const fields = props.fields.filter(({ isFixed }) => settings === null || !isFixed)
-  const { base, typed, type, asked, back, error, isSaving, submit } = useForm({ ...props, fields })
+  const { title, action = 'Save', fields, question, onClose, children } = props
+  const { base, typed, type, asked, back, error, isSaving, submit } = useForm(props)
   const isSecond = question !== undefined && asked !== null
   return (
     <Dialog
@@ -102,7 +91,7 @@ function conditionOf(base: object | null): Record<string, string> {
 }
 
 function useForm<T extends object, Saved>(props: FormDialogProps<T, Saved>) {
-  const { fields, settings, isWhole = false, look, save, said, question, onSaved } = props
+  const { fields, settings, isWhole = false, look, save, said = 'The settings are saved.', question, onSaved } = props
   const [base, setBase] = useState(settings)
   const [typed, setTyped] = useState(() => typedOf(fields, settings))
   const [asked, setAsked] = useState<FieldValues | null>(null)
@@ -110,16 +99,16 @@ function useForm<T extends object, Saved>(props: FormDialogProps<T, Saved>) {
   const [isSaving, setSaving] = useState(false)
   const was = base === null ? null : typedOf(fields, base)
   /** Shows what is there now, and says what has changed. Fields that were not touched follow. */
-  const rebase = async (before: Typed) => {
-    const there = await look?.().catch((thrown) => {
+  const rebase = async (refusal: RecentnError) => {
+    if (was === null || look === undefined) throw refusal
+    const there = await look().catch((thrown) => {
       throw thrown instanceof RecentnError && thrown.status === 404 ? changed('Another user has deleted it.') : thrown
     })
-    if (there === undefined) return
     const now = typedOf(fields, there)
-    const texts = fields.map(({ name }) => [name, typed[name] === before[name] ? now[name] : typed[name]] as const)
+    const follow = Object.entries(now).filter(([name]) => typed[name] === was[name])
     setBase(there)
-    setTyped(Object.fromEntries(texts) as Typed)
-    throw changed(`Another user has changed these settings: ${differences(fields, before, now)}.`)
+    setTyped({ ...typed, ...Object.fromEntries(follow) })
+    throw changed(`Another user has changed these settings: ${differences(fields, was, now)}.`)
   }
   const submit = async (close: () => void) => {
     setSaving(true)
@@ -127,8 +116,8 @@ function useForm<T extends object, Saved>(props: FormDialogProps<T, Saved>) {
     try {
       const values = valuesOf(fields, typed, isWhole ? null : was)
       if (question !== undefined && asked === null) return setAsked(values)
-      const saved = await save(values, conditionOf(base)).catch(async (thrown) => {
-        if (was !== null && thrown instanceof RecentnError && thrown.code === 'settings_changed') await rebase(was)
+      const saved = await save(values, conditionOf(base)).catch((thrown) => {
+        if (thrown instanceof RecentnError && thrown.code === 'settings_changed') return rebase(thrown)
         throw thrown
       })
       say(typeof said === 'string' ? said : said(saved))
@@ -158,6 +147,7 @@ function Input({ field, value, inForce, onValue }: InputProps) {
   const { label, kind, empty, choices = [], least, most, isRequired, left } = field
   const hint = field.hint ?? (empty && `empty: ${empty}`)
   const isLong = kind === 'json' || kind === 'lines'
+  const isNumber = kind === 'number' || kind === 'seconds'
   const id = useId()
   const text = { id, ...textInput(value ?? inForce, onValue), required: isRequired, disabled: value === null }
   return (
@@ -177,7 +167,7 @@ function Input({ field, value, inForce, onValue }: InputProps) {
         </select>
       )}
       {isLong && <textarea rows={4} {...text} />}
-      {(kind === 'number' || kind === 'seconds') && <input type="number" step={1} min={least} max={most} {...text} />}
+      {isNumber && <input type="number" step={1} min={least} max={most} {...text} />}
       {kind === undefined && <input {...text} />}
       {left !== undefined && kind !== 'choice' && (
         <label class="check">

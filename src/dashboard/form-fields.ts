@@ -1,7 +1,8 @@
 /** Fields of forms: the texts that are typed in them, and the values that these mean. */
 import { RecentnError } from '../shared/recentn-error'
+import { parseExactly } from './api'
 import { exactDuration } from './time'
-import { parseExactly, pretty } from './value'
+import { pretty } from './value'
 
 export interface FormField {
   name: string
@@ -21,8 +22,6 @@ export interface FormField {
   empty?: string
   /** An empty field is left out, in place of null. */
   isOmitted?: boolean
-  /** The field is only in forms for something new. */
-  isFixed?: boolean
   /** Such as `as the policy says`: the field may be left to that. The settings have those that are not in `own`. */
   left?: string
 }
@@ -73,7 +72,8 @@ export function valuesOf(fields: readonly FormField[], typed: Typed, was: Typed 
   return values
 }
 
-function shownText({ kind, empty = 'empty' }: FormField, text: string | null | undefined): string {
+function shownText({ name, kind, empty = 'empty' }: FormField, typed: Typed): string {
+  const text = typed[name]
   if (text === null || text === undefined) return 'left to the policy'
   if (text === '') return empty
   return kind === 'seconds' ? exactDuration(Number(text)) : text
@@ -83,13 +83,12 @@ function shownText({ kind, empty = 'empty' }: FormField, text: string | null | u
 export function differences(fields: readonly FormField[], was: Typed, now: Typed): string {
   return fields
     .filter(({ name }) => was[name] !== now[name])
-    .map((field) => [field, ...[now, was].map((typed) => shownText(field, typed[field.name]))] as const)
-    .map(([{ label }, text, old]) => `${label.toLowerCase()} is ${text} now (it was ${old})`)
+    .map((field) => `${field.label.toLowerCase()} is ${shownText(field, now)} now (it was ${shownText(field, was)})`)
     .join(', ')
 }
 
 /** The settings in words, such as `capacity 50, expiry 1 h`. */
 export function described(fields: readonly FormField[], settings: object): string {
   const typed = typedOf(fields, settings)
-  return fields.map((field) => `${field.label.toLowerCase()} ${shownText(field, typed[field.name])}`).join(', ')
+  return fields.map((field) => `${field.label.toLowerCase()} ${shownText(field, typed)}`).join(', ')
 }

@@ -2,91 +2,63 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import * as operations from '../client/operations'
+import type { UntaggedRecent } from '../client/schemas'
 import type { Item } from '../shared/group-types'
-import { link } from './address'
 import { ask, isAccessError } from './api'
 import { GroupSettings } from './group-settings'
-import { Items } from './items'
-import { LiveGroup, type LiveView } from './live'
-import { Badge, counted, Loading, Name, Num, PageHead, Problem } from './parts'
+import { Held, Items } from './items'
+import { CONNECTING, LiveGroup, type LiveView } from './live'
+import { Badge, counted, LoadState, Name, Num, PageHead, Problem, WayUp } from './parts'
 import { usePolled } from './polled'
-import { session } from './session'
 
 const SETTINGS_MS = 5000
 const SAY_MS = 5000
 
-const CONNECTING: LiveView = { state: 'connecting', error: null, recent: null, arrived: new Set(), arrivals: 0 }
-
-function useLive(group: string) {
-  const [view, setView] = useState(CONNECTING)
-  const live = useRef<LiveGroup | null>(null)
-  useEffect(() => {
-    const connected = new LiveGroup(group, setView)
-    live.current = connected
-    const off = session.onChange(() => connected.forget())
-    return () => {
-      off()
-      connected.end()
-    }
-  }, [group])
-  return { view, live }
-}
-
 export function GroupPage({ group }: { group: string }) {
-  const { view, live } = useLive(group)
-  const settings = usePolled((signal) => ask(operations.getGroup, { path: { group } }, signal), group, SETTINGS_MS)
+  const [view, setView] = useState(CONNECTING)
+  useEffect(() => {
+    const live = new LiveGroup(group, setView)
+    return () => live.end()
+  }, [group])
+  const load = (signal: AbortSignal) => ask(operations.getGroup, { path: { group } }, signal)
+  const { data, error, refresh } = usePolled(load, group, SETTINGS_MS)
   const { recent } = view
   const wasThere = useRef(false)
-  if (settings.data !== null) wasThere.current = true
-  const refusal = [view.error, settings.error].find((error) => error !== null && isAccessError(error))
+  if (data !== null) wasThere.current = true
+  const refusal = [view.error, error].find((each) => each !== null && isAccessError(each))
   return (
     <>
-      <PageHead over={<a href={link(['groups'])}>Groups</a>} title={<Name>{group}</Name>}>
-        {!refusal && <Connection view={view} live={live} />}
+      <PageHead over={<WayUp to={['groups']} />} title={<Name>{group}</Name>}>
+        {!refusal && <Connection {...view} />}
       </PageHead>
       {refusal && <Problem error={refusal} />}
-      {!refusal && settings.data !== null && (
-        <GroupSettings
-          group={settings.data}
-          totalAppended={recent?.totalAppended ?? settings.data.totalAppended}
-          onSaved={settings.refresh}
-        />
+      {!refusal && data !== null && (
+        <GroupSettings group={{ ...data, ...(recent && { totalAppended: recent.totalAppended }) }} onSaved={refresh} />
       )}
-      {!refusal && settings.error !== null && settings.error.status !== 404 && <Problem error={settings.error} />}
-      {settings.error?.status === 404 && (
+      {!refusal && error?.status !== 404 && <LoadState data={data} error={error} />}
+      {error?.status === 404 && (
         <p class="empty panel">
           {wasThere.current
             ? 'Another user has deleted this group. The next append makes a new one.'
             : 'There is no such group yet. The first append makes it.'}
         </p>
       )}
-      {!refusal && recent === null && <Loading />}
-      {!refusal && recent !== null && <LastItems view={view} live={live} />}
-      <Spoken view={view} />
+      {!refusal && recent !== null && <LastItems {...view} recent={recent} />}
+      <Spoken arrivals={view.arrivals} />
     </>
   )
 }
 
-interface LiveProps {
-  view: LiveView
-  live: { current: LiveGroup | null }
-}
+const STATE_WORDS = { connecting: 'Connecting …', live: 'Live', paused: 'Paused', reconnecting: 'Reconnecting …' }
 
-const STATE_WORDS = {
-  connecting: 'Connecting …',
-  live: 'Live',
-  paused: 'Paused',
-  reconnecting: 'Reconnecting …',
-} as const
-
-function Connection({ view: { state }, live }: LiveProps) {
+function Connection({ state, live }: LiveView) {
   const isPaused = state === 'paused'
   return (
     <div class="row">
       <span class={`connection ${state}`} role="status">
         {STATE_WORDS[state]}
       </span>
-      <button type="button" onClick={() => (isPaused ? live.current?.resume() : live.current?.pause())}>
+      <button type="button" onClick={() => (isPaused ? live?.resume() : live?.pause())}>
         {isPaused ? 'Resume' : 'Pause'}
       </button>
     </div>
@@ -97,17 +69,15 @@ function Connection({ view: { state }, live }: LiveProps) {
 function useReading(section: { current: HTMLElement | null }): boolean {
   const [isReading, setReading] = useState(false)
   useEffect(() => {
+    const ending = new AbortController()
     const look = () => {
       const top = section.current?.getBoundingClientRect().top ?? 1
       setReading(top < 0 || section.current?.querySelector('details[open]') != null)
     }
-    addEventListener('scroll', look, { passive: true })
+    addEventListener('scroll', look, { passive: true, signal: ending.signal })
     // An item that is opened tells it to no element above it.
-    addEventListener('toggle', look, { capture: true })
-    return () => {
-      removeEventListener('scroll', look)
-      removeEventListener('toggle', look, { capture: true })
-    }
+    addEventListener('toggle', look, { capture: true, signal: ending.signal })
+    return () => ending.abort()
   }, [])
   return isReading
 }
@@ -123,11 +93,10 @@ function useHeld(items: readonly Item[], isReading: boolean) {
   return { shown: held.current, newer, gone: held.current.filter(({ id }) => !ids.has(id)).length }
 }
 
-function LastItems({ view: { recent, arrived }, live }: LiveProps) {
+function LastItems({ recent, arrived, live }: LiveView & { recent: UntaggedRecent }) {
   const section = useRef<HTMLElement>(null)
   const isReading = useReading(section)
-  const { shown: items, newer, gone } = useHeld(recent?.items ?? [], isReading)
-  if (recent === null) return null
+  const { shown: items, newer, gone } = useHeld(recent.items, isReading)
   const { nextBefore } = recent
   const isTop = recent.mode === 'top'
   const release = () => {
@@ -136,14 +105,7 @@ function LastItems({ view: { recent, arrived }, live }: LiveProps) {
   }
   return (
     <section ref={section} aria-labelledby="items">
-      {newer + gone > 0 && (
-        <div class="held">
-          <button type="button" onClick={release}>
-            {newer > 0 ? `${newer} new` : 'Show the items of now'}
-          </button>
-          {gone > 0 && <span class="muted">{counted(gone, 'item')} below have left the group.</span>}
-        </div>
-      )}
+      {newer + gone > 0 && <Held newer={newer} gone={gone} onShow={release} />}
       <h2 id="items">
         {isTop ? 'Highest scores' : 'Last items'}{' '}
         <Badge>
@@ -154,7 +116,7 @@ function LastItems({ view: { recent, arrived }, live }: LiveProps) {
       <Items items={items} of="group" arrived={arrived} empty="No items. What is appended appears here." />
       {nextBefore !== null && (
         <p class="pager">
-          <button type="button" onClick={() => live.current?.older()}>
+          <button type="button" onClick={() => live?.older()}>
             Show {isTop ? 'lower scores' : 'older items'}
           </button>
         </p>
@@ -164,7 +126,7 @@ function LastItems({ view: { recent, arrived }, live }: LiveProps) {
 }
 
 /** Tells screen readers how many items were appended, at most every few seconds. */
-function Spoken({ view: { arrivals } }: { view: LiveView }) {
+function Spoken({ arrivals }: { arrivals: number }) {
   const [said, setSaid] = useState({ arrivals: 0, text: '' })
   useEffect(() => {
     if (arrivals === said.arrivals) return

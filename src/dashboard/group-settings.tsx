@@ -1,81 +1,69 @@
 /**
- * The settings of a group, and the forms that make one and change them. `own` says which settings are the group's own. The
- * others stay left to the policy, because a PUT makes every setting that it has the group's own.
+ * The settings of a group, the form that changes them, and the buttons that clear and delete it. `own` says
+ * which settings are the group's own. The others stay left to the policy, because a PUT makes every setting that it has the
+ * group's own.
  */
 import * as operations from '../client/operations'
 import type { Group } from '../shared/group-types'
-import { link } from './address'
+import { Act } from './action'
 import { ask } from './api'
 import { FormButton } from './form-dialog'
-import { described } from './form-fields'
-import { ClearGroup, DeleteGroup } from './group-actions'
-import { Facts, Name, NameLink } from './parts'
-import { GROUP_FIELDS, LossText, lossText, settingFacts } from './settings'
-import { NewButton } from './thing'
+import { counted, Facts, Name, NameLink, sentence } from './parts'
+import { Effect, GROUP_FIELDS, lossText, settingFacts } from './settings'
+import { DeleteButton } from './thing'
 
-interface SettingsProps {
-  group: Group
-  /** More recent than the group's. */
-  totalAppended: bigint
-  onSaved(): void
-}
-
-export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) {
-  const path = { group: group.group }
+export function GroupSettings({ group: settings, onSaved }: { group: Group; onSaved(): void }) {
+  const { group, policy, totalAppended, createdAt } = settings
+  const path = { group }
   return (
-    <Facts label="Settings" of={{ 'Appended in all': totalAppended, ...settingFacts(group), Created: group.createdAt }}>
+    <Facts label="Settings" of={{ 'Appended in all': totalAppended, ...settingFacts(settings), Created: createdAt }}>
       <FormButton
-        label="Change settings"
         title="Settings of the group"
-        action="Save"
         fields={GROUP_FIELDS}
-        settings={group}
+        settings={settings}
         isWhole
         look={() => ask(operations.getGroup, { path })}
         question={(own) => (
-          <>
-            <p>
-              <Name>{group.group}</Name>: {described(GROUP_FIELDS, { ...own, own })}.
-            </p>
-            <LossText says={lossText} count={(signal) => ask(operations.groupLosses, { path, body: own }, signal)} />
-          </>
+          <Effect
+            of={group}
+            fields={GROUP_FIELDS}
+            settings={{ ...own, own }}
+            says={lossText}
+            count={(signal) => ask(operations.groupLosses, { path, body: own }, signal)}
+          />
         )}
         save={(body, headers) => ask(operations.putGroup, { path, body, headers })}
-        said="The settings are saved."
         onSaved={onSaved}
       >
-        <WhichPolicy prefix={group.policy} />
+        <p class="muted small">
+          Its policy is the longest that its name begins with:{' '}
+          {policy === null ? 'none: the defaults apply' : <NameLink to={['policies', policy]}>{policy}</NameLink>}.
+        </p>
       </FormButton>
-      <ClearGroup group={group.group} />
-      <DeleteGroup group={group.group} />
+      <Clear group={group} />
+      <DeleteButton part="groups" mustType={group} work={() => ask(operations.dropGroup, { path })}>
+        <p>
+          <Name>{group}</Name> is deleted with its items and its own settings. The next append makes a new group, whose
+          ids begin at 0.
+        </p>
+      </DeleteButton>
     </Facts>
   )
 }
 
-export function NewGroup() {
+function Clear({ group }: { group: string }) {
   return (
-    <NewButton
-      part="groups"
-      fields={GROUP_FIELDS}
-      save={(group, body, headers) => ask(operations.putGroup, { path: { group }, body, headers })}
-      said="The group is made."
-    />
-  )
-}
-
-function WhichPolicy({ prefix }: { prefix: string | null }) {
-  return (
-    <p class="muted small">
-      {prefix === null ? (
-        <>
-          This name begins with no <a href={link(['policies'])}>policy</a>: settings that are left to it have their
-          defaults.
-        </>
-      ) : (
-        <>
-          The policy is <NameLink to={['policies', prefix]}>{prefix}</NameLink>, the longest that the name begins with.
-        </>
-      )}
-    </p>
+    <Act
+      label="Clear …"
+      scope="append"
+      title="Clear the group?"
+      action="Remove all items"
+      isDanger
+      mustType={group}
+      work={() => ask(operations.clearGroup, { path: { group } })}
+      said={({ deleted }) => `${counted(deleted, 'item')} removed.`}
+    >
+      <p>{sentence`All items of ${<Name>{group}</Name>} are removed for good. The group stays, and its ids continue.`}</p>
+    </Act>
   )
 }

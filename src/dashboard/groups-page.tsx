@@ -3,16 +3,14 @@ import * as operations from '../client/operations'
 import type { Group, Item } from '../shared/group-types'
 import { link, type PageQuery } from './address'
 import { ask, type pageQuery } from './api'
-import { NewGroup } from './group-settings'
 import { ListPage } from './list-page'
-import { Name, NameLink } from './parts'
-import { SETTING_COLUMNS } from './settings'
+import { Name, NameLink, sentence } from './parts'
+import { GROUP_FIELDS, SETTING_COLUMNS } from './settings'
 import type { Column } from './table'
+import { NewButton } from './thing'
 import { Time } from './time'
 
-interface GroupWithNewest extends Group {
-  newest: Item | null
-}
+type GroupWithNewest = Group & { newest: Item | null }
 
 async function load(query: ReturnType<typeof pageQuery>, signal: AbortSignal) {
   const { groups, nextAfter } = await ask(operations.listGroups, { query }, signal)
@@ -23,14 +21,29 @@ async function load(query: ReturnType<typeof pageQuery>, signal: AbortSignal) {
 }
 
 export function GroupsPage({ listed }: { listed: PageQuery }) {
+  const make = (
+    <NewButton
+      part="groups"
+      fields={GROUP_FIELDS}
+      save={(group, body, headers) => ask(operations.putGroup, { path: { group }, body, headers })}
+      said="The group is made."
+    />
+  )
+  const member = listed.contains
   return (
     <ListPage
       listed={listed}
       part="groups"
-      name="group"
-      make={<NewGroup />}
+      make={make}
       label="Group or member"
-      more={listed.contains !== null && <MemberLink name={listed.contains} />}
+      more={
+        // A member's name is not looked for: it is opened.
+        member !== null && (
+          <p>
+            <a href={link(['members', member])}>{sentence`Items of the member ${<Name>{member}</Name>}`}</a>
+          </p>
+        )
+      }
       load={load}
       empty="There are no groups yet. The first append makes one."
       columns={COLUMNS}
@@ -40,33 +53,18 @@ export function GroupsPage({ listed }: { listed: PageQuery }) {
 
 const COLUMNS: readonly Column<GroupWithNewest>[] = [
   { title: 'Group', isName: true, cell: ({ group }) => <NameLink to={['groups', group]}>{group}</NameLink> },
-  { title: 'Newest item', kind: 'newest', cell: ({ newest }) => newest && <Newest item={newest} /> },
+  {
+    ...{ title: 'Newest item', kind: 'newest' },
+    cell: ({ newest }) =>
+      newest && (
+        <>
+          {newest.member !== null && <Name>{newest.member}</Name>}{' '}
+          <span class="muted">
+            <Time at={newest.createdAt} />
+          </span>
+        </>
+      ),
+  },
   { title: 'Appended', kind: 'number', cell: ({ totalAppended }) => totalAppended },
   ...SETTING_COLUMNS.map((column) => ({ ...column, kind: `${column.kind ?? ''} wide` })),
 ]
-
-function Newest({ item }: { item: Item }) {
-  return (
-    <>
-      {item.member !== null && (
-        <>
-          <Name>{item.member}</Name>{' '}
-        </>
-      )}
-      <span class="muted">
-        <Time at={item.createdAt} />
-      </span>
-    </>
-  )
-}
-
-/** A member's name is not looked for: it is opened. */
-function MemberLink({ name }: { name: string }) {
-  return (
-    <p>
-      <a href={link(['members', name])}>
-        Items of the member <Name>{name}</Name>
-      </a>
-    </p>
-  )
-}

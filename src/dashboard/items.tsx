@@ -1,7 +1,9 @@
 /** A table of items of one group, or of one member. */
+import * as operations from '../client/operations'
 import type { Item } from '../shared/group-types'
-import { RemoveItem } from './group-actions'
-import { Name, NameLink, Num } from './parts'
+import { Act } from './action'
+import { ask } from './api'
+import { counted, Name, NameLink, Num } from './parts'
 import { type Column, Table } from './table'
 import { Time } from './time'
 import { Value } from './value'
@@ -16,7 +18,6 @@ interface ItemsProps {
 }
 
 export function Items({ items, of, arrived, empty }: ItemsProps) {
-  const fresh = ({ id }: Item) => (arrived?.has(id) ? 'fresh' : undefined)
   return (
     <Table
       class="items"
@@ -24,8 +25,20 @@ export function Items({ items, of, arrived, empty }: ItemsProps) {
       rows={items}
       empty={empty}
       keyOf={({ group, id }) => `${group}/${id}`}
-      attributes={(item) => ({ class: fresh(item), 'data-id': String(item.id) })}
+      attributes={({ id }) => ({ class: arrived?.has(id) ? 'fresh' : undefined, 'data-id': String(id) })}
     />
+  )
+}
+
+/** In place of changes under a reader: how many items wait, and the button that shows them. */
+export function Held({ newer, gone = 0, onShow }: { newer: number; gone?: number; onShow(): void }) {
+  return (
+    <div class="held">
+      <button type="button" onClick={onShow}>
+        {newer > 0 ? `${newer} new` : 'Show the items of now'}
+      </button>
+      {gone > 0 && <span class="muted">{counted(gone, 'item')} below left the group.</span>}
+    </div>
   )
 }
 
@@ -43,7 +56,7 @@ const GROUP_COLUMNS: readonly Column<Item>[] = [
     cell: ({ member }) => (member === null ? NONE : <NameLink to={['members', member]}>{member}</NameLink>),
   },
   ...REST,
-  { title: 'Actions', isSilent: true, kind: 'act', cell: (item) => <RemoveItem item={item} /> },
+  { title: 'Actions', isSilent: true, kind: 'act', cell: (item) => <Remove item={item} /> },
 ]
 const MEMBER_COLUMNS: readonly Column<Item>[] = [
   ID,
@@ -67,5 +80,23 @@ function Content({ item: { payload, score, occurredAt, eventId } }: { item: Item
         </div>
       )}
     </>
+  )
+}
+
+function Remove({ item: { group, id, member } }: { item: Item }) {
+  return (
+    <Act
+      {...({ label: 'Remove', name: `Remove item ${id}`, class: 'plain', scope: 'append' } as const)}
+      title={`Remove item ${id}?`}
+      action="Remove"
+      isDanger
+      work={() => ask(operations.removeItem, { path: { group, id } })}
+      said={`Item ${id} is removed.`}
+    >
+      <p>
+        The item {member !== null && 'of '}
+        {member !== null && <Name>{member}</Name>} is removed from <Name>{group}</Name> for good.
+      </p>
+    </Act>
   )
 }

@@ -5,18 +5,14 @@ import { link, PARTS, type PageQuery, type Part, replaceQuery } from './address'
 import { pageQuery } from './api'
 import { textInput } from './form'
 import { Actions, type Scope, useAccess } from './may'
-import { LoadState, Name, PageHead, Pager } from './parts'
-import { usePolled } from './polled'
+import { LoadState, Name, PageHead, Pager, sentence } from './parts'
+import { EVERY_MS, usePolled } from './polled'
 import { type Column, Table } from './table'
 
-const EVERY_MS = 3000
-
-interface ListPageProps<Of extends Part, Key extends string, Data extends Rows<Of, Key>> {
+interface ListPageProps<Of extends Part, Data extends Rows<Of>> {
   listed: PageQuery
   /** The field of the data that has the rows, too. */
   part: Of
-  /** The field that names a row. */
-  name: Key
   load: (query: ReturnType<typeof pageQuery>, signal: AbortSignal) => Promise<Data>
   /** The text if there are none at all. */
   empty: string
@@ -33,19 +29,16 @@ interface ListPageProps<Of extends Part, Key extends string, Data extends Rows<O
   columns: readonly Column<Data[Of][number]>[]
 }
 
-type Rows<Of extends Part, Key extends string> = { nextAfter: string | null } & Readonly<
-  Record<Of, readonly Readonly<Record<Key, string>>[]>
->
+type Rows<Of extends Part> = { nextAfter: string | null } & Readonly<Record<Of, readonly Named<Of>[]>>
+type Named<Of extends Part> = Readonly<Record<(typeof PARTS)[Of]['name'], string>>
 
-export function ListPage<Of extends Part, Key extends string, Data extends Rows<Of, Key>>(
-  props: ListPageProps<Of, Key, Data>,
-) {
-  const { listed, part, name, load, make, columns } = props
+export function ListPage<Of extends Part, Data extends Rows<Of>>(props: ListPageProps<Of, Data>) {
+  const { listed, part, load, make, columns } = props
   const { title, one } = PARTS[part]
-  const { prefix, contains, after } = listed
+  const name: (typeof PARTS)[Of]['name'] = PARTS[part].name
   const key = JSON.stringify(listed)
   const address = `${part}${key}`
-  const ask = (signal: AbortSignal) => load(pageQuery(after, prefix ?? '', contains ?? ''), signal)
+  const ask = (signal: AbortSignal) => load(pageQuery(listed), signal)
   const { data, error } = usePolled(ask, key, EVERY_MS, address)
   const rows: readonly Data[Of][number][] = data?.[part] ?? []
   const isWhole = Object.values(listed).every((each) => each === null)
@@ -55,7 +48,7 @@ export function ListPage<Of extends Part, Key extends string, Data extends Rows<
         <Actions scope={props.scope}>{make}</Actions>
         <Search part={part} query={listed} label={props.label ?? 'Any part of a name'} />
       </PageHead>
-      <Narrowed part={part} prefix={prefix ?? ''} />
+      <Narrowed part={part} prefix={listed.prefix ?? ''} />
       {props.more}
       <LoadState data={data} error={error} />
       {data !== null && props.above?.(data)}
@@ -75,14 +68,8 @@ export function ListPage<Of extends Part, Key extends string, Data extends Rows<
 
 const TYPING_MS = 200
 
-interface SearchProps {
-  part: Part
-  query: PageQuery
-  label: string
-}
-
 /** Narrows the list while one types. */
-function Search({ part, query, label }: SearchProps) {
+function Search({ part, query, label }: { part: Part; query: PageQuery; label: string }) {
   const value = query.contains ?? ''
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -108,16 +95,9 @@ function Narrowed({ part, prefix }: { part: string; prefix: string }) {
   if (prefix === '' && within === '') return null
   return (
     <p class="muted">
-      {within !== '' && (
-        <>
-          This key sees only names that begin with <Name>{within}</Name>.{' '}
-        </>
-      )}
-      {prefix !== '' && (
-        <>
-          Names that begin with <Name>{prefix}</Name>. <a href={link([part])}>Show all</a>
-        </>
-      )}
+      {within !== '' && sentence`This key sees only names that begin with ${<Name>{within}</Name>}. `}
+      {prefix !== '' &&
+        sentence`Names that begin with ${<Name>{prefix}</Name>}. ${<a href={link([part])}>Show all</a>}`}
     </p>
   )
 }

@@ -5,37 +5,31 @@ import { useContext } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { Answers } from '../client/schemas'
 import { ask, isAccessError } from './api'
-import { usePolled } from './polled'
+import { type Polled, usePolled } from './polled'
 import { hasKeys } from './session'
 
 type Access = Answers['Access']
 
-interface KnownAccess {
-  access: Access | null
-  /** The request failed: every button is enabled, and the server decides. */
-  isUnknown: boolean
-}
-
-const Allowed = createContext<KnownAccess>({ access: null, isUnknown: false })
+const Allowed = createContext<Pick<Polled<Access>, 'data' | 'error'>>({ data: null, error: null })
 
 export function WithAccess({ children }: { children: ComponentChildren }) {
-  const { data, error } = usePolled((signal) => ask(operations.getAccess, {}, signal), 'access', null)
-  const known = { access: data, isUnknown: error !== null && !isAccessError(error) }
-  return <Allowed.Provider value={known}>{children}</Allowed.Provider>
+  const access = usePolled((signal) => ask(operations.getAccess, {}, signal), 'access', null)
+  return <Allowed.Provider value={access}>{children}</Allowed.Provider>
 }
 
 /** Null until it is known. */
 export function useAccess(): Access | null {
-  return useContext(Allowed).access
+  return useContext(Allowed).data
 }
 
 export type Scope = Access['scopes'][number]
 
 /** Null until it is known. The scope `admin` includes all others. */
 export function useMay(scope: Scope): boolean | null {
-  const { access, isUnknown } = useContext(Allowed)
-  if (isUnknown) return true
-  return access === null ? null : access.scopes.includes(scope) || access.scopes.includes('admin')
+  const { data: access, error } = useContext(Allowed)
+  // Every button is enabled, and the server decides.
+  if (error !== null && !isAccessError(error)) return true
+  return access && (access.scopes.includes(scope) || access.scopes.includes('admin'))
 }
 
 interface ButtonProps {
@@ -49,21 +43,14 @@ interface ButtonProps {
 }
 
 /** A button that changes something. Each group of such buttons has a `ReadOnlyNote`. */
-export function AdminButton({
-  scope = 'admin',
-  name,
-  class: kind,
-  isDisabled = false,
-  onClick,
-  children,
-}: ButtonProps) {
+export function AdminButton({ scope = 'admin', name, class: kind, isDisabled, onClick, children }: ButtonProps) {
   const may = useMay(scope)
   return (
     <button
       type="button"
       class={kind}
       onClick={onClick}
-      disabled={isDisabled || may !== true}
+      disabled={isDisabled === true || may !== true}
       aria-label={name}
       title={may === false ? readOnly(scope) : undefined}
     >

@@ -1,21 +1,20 @@
-/** The items of one member in all groups. */
+/** The items of one member in all groups, and the button that erases them. */
 
 import { useRef } from 'preact/hooks'
 import * as operations from '../client/operations'
+import { everyOf } from '../client/transport'
 import type { MemberItems } from '../shared/group-types'
+import { Act } from './action'
 import { ask, PAGE_LENGTH } from './api'
-import { EraseMember } from './group-actions'
-import { Items } from './items'
+import { Held, Items } from './items'
 import { Actions } from './may'
-import { LoadState, Name, PageHead, Pager } from './parts'
+import { counted, LoadState, Name, PageHead, Pager } from './parts'
 import { usePolled } from './polled'
-import { session } from './session'
 
 const EVERY_MS = 5000
 
 interface Loaded {
-  /** The place, and the API key that saw it. */
-  seen: string
+  before: string | null
   page: MemberItems
   /** The member has other items now; so many of the first ones are new. */
   newer: number | null
@@ -24,12 +23,10 @@ interface Loaded {
 /** A page that is being read stays as it is, and says that there are others. Payloads are fetched once. */
 async function load(member: string, before: string | null, last: Loaded | null, signal: AbortSignal): Promise<Loaded> {
   const [path, query] = [{ member }, { limit: PAGE_LENGTH, before: before ?? undefined }]
-  const seen = JSON.stringify([before, session.key])
-  if (last?.seen !== seen) {
-    return { seen, page: await ask(operations.memberItems, { path, query }, signal), newer: null }
+  if (last?.before !== before) {
+    return { before, page: await ask(operations.memberItems, { path, query }, signal), newer: null }
   }
-  const limit = Math.max(1, last.page.items.length)
-  const bare = await ask(operations.memberItems, { path, query: { ...query, limit, payloads: 'none' } }, signal)
+  const bare = await ask(operations.memberItems, { path, query: { ...query, payloads: 'none' } }, signal)
   const [now, known] = [keysOf(bare), keysOf(last.page)]
   return { ...last, newer: String(now) === String(known) ? null : now.filter((key) => !known.includes(key)).length }
 }
@@ -53,19 +50,53 @@ export function MemberPage({ member, before }: { member: string; before: string 
     <>
       <PageHead over="Member" title={<Name>{member}</Name>}>
         <Actions>
-          <EraseMember member={member} onDone={renew} />
+          <Erase member={member} onDone={renew} />
         </Actions>
       </PageHead>
       <LoadState data={data} error={error} />
-      {data !== null && data.newer !== null && (
-        <div class="held">
-          <button type="button" onClick={renew}>
-            {data.newer > 0 ? `${data.newer} new` : 'Show the items of now'}
-          </button>
-        </div>
-      )}
+      {data !== null && data.newer !== null && <Held newer={data.newer} onShow={renew} />}
       {data && <Items items={data.page.items} of="member" empty="This member has no items in any window." />}
       {data && <Pager parts={['members', member]} query={{ before }} by="before" next={data.page.nextBefore} />}
     </>
+  )
+}
+
+const MAX_COUNTED = 10_000
+
+/** How many items and groups a member has; `least` is `at least ` where there may be more. */
+async function countItems(member: string, signal: AbortSignal) {
+  const read = (query: object) => ask(operations.memberItems, { path: { member }, query }, signal)
+  const all = everyOf(read, 'items', { limit: 1000, payloads: 'none' }, ['before', 'nextBefore'])
+  const groups = new Set<string>()
+  let items = 0
+  for await (const { group } of all) {
+    groups.add(group)
+    if (++items === MAX_COUNTED) break
+  }
+  return { items, groups: groups.size, least: items === MAX_COUNTED ? 'at least ' : '' }
+}
+
+function Erase({ member, onDone }: { member: string; onDone(): void }) {
+  return (
+    <Act
+      label="Erase …"
+      look={(signal) => countItems(member, signal)}
+      title="Erase the member?"
+      action={(has) => (has === null || has.items === 0 ? 'Erase' : `Erase ${has.least}${counted(has.items, 'item')}`)}
+      isDanger
+      mustType={member}
+      work={() => ask(operations.eraseMember, { path: { member }, query: {} })}
+      said={({ deleted }) => `${counted(deleted, 'item')} erased.`}
+      onDone={onDone}
+    >
+      {({ items, groups, least }) => (
+        <p>
+          <Name>{member}</Name>{' '}
+          {items === 0
+            ? 'has no items in any window.'
+            : `has ${least}${counted(items, 'item')} in ${least}${counted(groups, 'group')}. They are erased for good.`}
+        </p>
+      )}
+    </Act>
   )
 }

@@ -1,12 +1,11 @@
-/** Parts of several pages: numbers, names, badges, problems, pages of lists, and dialogs. */
+/** Parts of several pages: numbers, names, facts, badges, problems, tabs, and pages of lists. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import type { RecentnError } from '../shared/recentn-error'
 import { link, PARTS, type PageQuery, type Part } from './address'
 import { isAccessError, sentenceOf } from './api'
-import { KeyForm, submitting } from './form'
+import { KeyForm } from './form'
 import { ReadOnlyNote } from './may'
-import type { Polled } from './polled'
 import { hasKeys } from './session'
 import { Time } from './time'
 
@@ -19,8 +18,8 @@ export function Name({ children }: { children: string }) {
   )
 }
 
-export function Badge({ kind, children }: { kind?: 'warn' | 'bad' | 'good'; children: ComponentChildren }) {
-  return <span class={`badge ${kind ?? ''}`}>{children}</span>
+export function Badge({ kind = '', children }: { kind?: 'warn' | 'bad' | 'good' | ''; children: ComponentChildren }) {
+  return <span class={`badge ${kind}`}>{children}</span>
 }
 
 /** Numbers have their digits in groups; a text stays as it is. */
@@ -29,11 +28,21 @@ export function shown(value: ComponentChildren | Date): ComponentChildren {
   return typeof value === 'number' || typeof value === 'bigint' ? <Num value={value} /> : value
 }
 
-export function Fact({ term, children }: { term: string; children: ComponentChildren }) {
+interface FactProps {
+  term: string
+  note?: string | null
+  isBad?: boolean
+  children: ComponentChildren
+}
+
+export function Fact({ term, note = null, isBad, children }: FactProps) {
   return (
-    <div>
+    <div class={isBad ? 'bad' : undefined}>
       <dt>{term}</dt>
-      <dd>{shown(children)}</dd>
+      <dd class={children === 0 ? 'zero' : undefined}>
+        {shown(children)}
+        {note !== null && <span class="muted small"> {note}</span>}
+      </dd>
     </div>
   )
 }
@@ -48,51 +57,44 @@ interface FactsProps {
 }
 
 export function Facts({ label, of, children }: FactsProps) {
+  const facts = Object.entries(of).filter(([, fact]) => fact != null)
   return (
     <section class="panel" aria-label={label}>
       <dl class="facts">
-        {Object.entries(of).map(
-          ([term, fact]) =>
-            fact != null && (
-              <Fact key={term} term={term}>
-                {fact instanceof Date ? <Time at={fact} both /> : fact}
-              </Fact>
-            ),
-        )}
-        {children !== undefined && <div class="buttons">{children}</div>}
+        {facts.map(([term, fact]) => (
+          <Fact key={term} term={term}>
+            {fact instanceof Date ? <Time at={fact} both /> : fact}
+          </Fact>
+        ))}
+        {children && <div class="buttons">{children}</div>}
       </dl>
-      {children !== undefined && <ReadOnlyNote />}
+      {children && <ReadOnlyNote />}
     </section>
   )
 }
 
-export function NameLink({ to, children }: { to: readonly string[]; children: string }) {
+interface LinkProps {
+  to: readonly string[]
+  query?: Partial<PageQuery>
+}
+
+export function NameLink({ to, query, class: kind, children }: LinkProps & { class?: string; children: string }) {
   return (
-    <a href={link(to)}>
+    <a class={kind} href={link(to, query)}>
       <Name>{children}</Name>
     </a>
   )
 }
 
-interface WayUpProps {
-  to: readonly [Part, string?]
-  /** Of the thing's page: the messages that it shows. */
-  state?: string | null | undefined
-}
-
-/** The links to the list, and to the thing in it that has the one of the page. */
-export function WayUp({ to: [part, thing], state = null }: WayUpProps) {
+/** The links to the list, and to the thing in it that has the one of the page, with the `state` of its messages. */
+export function WayUp({ to: [part, thing], state = null }: { to: readonly [Part, string?]; state?: string | null }) {
   return (
     <>
-      <a href={link([part])}>{PARTS[part].title}</a>
+      <a href={link([part])}>{PARTS[part].title}</a> {thing !== undefined && <span aria-hidden="true">/ </span>}
       {thing !== undefined && (
-        <>
-          {' '}
-          <span aria-hidden="true">/</span>{' '}
-          <a href={link([part, thing], { state })}>
-            <Name>{thing}</Name>
-          </a>
-        </>
+        <NameLink to={[part, thing]} query={{ state }}>
+          {thing}
+        </NameLink>
       )}
     </>
   )
@@ -110,13 +112,13 @@ export function Section({ title, children }: { title: string; children: Componen
 }
 
 interface PageHeadProps {
+  /** The way up. */
   over?: ComponentChildren
   title: ComponentChildren
   /** Beside the title. */
   children?: ComponentChildren
 }
 
-/** The beginning of a page: the way up, and its title. */
 export function PageHead({ over, title, children }: PageHeadProps) {
   return (
     <>
@@ -140,14 +142,10 @@ export function Problem({ error }: { error: RecentnError }) {
   )
 }
 
-export function Loading() {
-  return <p class="muted late">Loading …</p>
-}
-
 /** In place of data that is not there. Data that could not be refreshed stays, below the bar of the outage. */
 export function LoadState({ data, error }: { data: unknown; error: RecentnError | null }) {
   if (data !== null) return null
-  return error === null ? <Loading /> : <Problem error={error} />
+  return error === null ? <p class="muted late">Loading …</p> : <Problem error={error} />
 }
 
 interface PagerProps {
@@ -173,74 +171,17 @@ export function Pager({ parts, query, by = 'after', next }: PagerProps) {
   )
 }
 
-interface DialogProps {
-  title: string
-  children: ComponentChildren
-  /** The text of the button that confirms. */
-  action: string
-  isDanger?: boolean | undefined
-  /** False while there is nothing to do, or it is not known yet. */
-  isReady: boolean
-  class?: string
-  /** In a second step: leads to the first, and Escape does so too. */
-  onBack?: (() => void) | undefined
-  onSubmit(close: () => void): void
-  onClose(): void
-}
-
-/** Escape and Cancel close it. */
-export function Dialog({ title, children, action, isDanger, isReady, class: kind, onBack, ...on }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  const id = useId()
-  const close = () => dialog.current?.close()
-  useEffect(() => {
-    if (!dialog.current?.open) return dialog.current?.showModal()
-    // The second Enter of two does not confirm.
-    const button = onBack === undefined ? 'submit' : 'button'
-    dialog.current.querySelector<HTMLElement>(`.buttons > [type=${button}]`)?.focus()
-  }, [onBack === undefined])
-  // A browser lets a page refuse only some of the closings that it asks for: the key can always be taken.
-  const press = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || onBack === undefined) return
-    event.preventDefault()
-    onBack()
-  }
-  return (
-    <dialog ref={dialog} class={kind} onKeyDown={press} onClose={on.onClose} aria-labelledby={id}>
-      <form onSubmit={submitting(() => on.onSubmit(close))}>
-        <h2 id={id}>{title}</h2>
-        {children}
-        <div class="buttons">
-          <button type="button" onClick={onBack ?? close}>
-            {onBack === undefined ? 'Cancel' : 'Back'}
-          </button>
-          <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={!isReady}>
-            {action}
-          </button>
-        </div>
-      </form>
-    </dialog>
-  )
-}
-
-export function Loaded({ of: { data, error }, children }: { of: Polled<unknown>; children: ComponentChildren }) {
-  return data === null ? <LoadState data={data} error={error} /> : children
-}
-
 /** Digits in groups of three, which are set apart by style alone. */
 export function Num({ value }: { value: number | bigint }) {
   const text = String(value)
   if (text.length < 4) return text
-  const [first, ...rest] = text.split(/(?=(?:\d{3})+$)/)
-  return (
-    <span class="digits">
-      {first}
-      {rest.map((three, i) => (
-        <span key={i}>{three}</span>
-      ))}
-    </span>
-  )
+  const groups = text.split(/(?=(?:\d{3})+$)/)
+  return <span class="digits">{groups.map((three, i) => (i === 0 ? three : <span key={i}>{three}</span>))}</span>
 }
+
+/** A sentence with names or numbers in it. */
+export const sentence = (texts: TemplateStringsArray, ...parts: ComponentChildren[]) =>
+  texts.map((text, at) => [text, parts[at]])
 
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${value} ${value === 1 ? one : many}`

@@ -7,12 +7,10 @@ import { ask } from './api'
 import { FormButton } from './form-dialog'
 import { described } from './form-fields'
 import { ListPage } from './list-page'
-import { Facts, Name, NameLink } from './parts'
-import { LossText, POLICY_FIELDS, policyLossText, SETTING_COLUMNS, settingFacts } from './settings'
+import { Facts, Name, NameLink, sentence } from './parts'
+import { Effect, POLICY_FIELDS, policyLossText, SETTING_COLUMNS, settingFacts } from './settings'
 import type { Column } from './table'
 import { DeleteButton, NewButton, ThingPage } from './thing'
-
-const EVERY_MS = 5000
 
 const COLUMNS: readonly Column<Policy>[] = [
   { title: 'Prefix', isName: true, cell: ({ prefix }) => <NameLink to={['policies', prefix]}>{prefix}</NameLink> },
@@ -20,12 +18,24 @@ const COLUMNS: readonly Column<Policy>[] = [
 ]
 
 export function PoliciesPage({ listed }: { listed: PageQuery }) {
+  const make = (
+    <NewButton
+      part="policies"
+      action="Save"
+      name={{ label: 'Prefix', hint: 'beginning of names' }}
+      fields={POLICY_FIELDS}
+      question={({ prefix, ...settings }) => <PolicyEffect policy={{ prefix, ...settings } as Policy} />}
+      save={(prefix, body, headers) =>
+        ask(operations.putPolicy, { path: { prefix }, body: body as unknown as PolicySettings, headers }).catch(refuse)
+      }
+      said="The policy is saved."
+    />
+  )
   return (
     <ListPage
       listed={listed}
       part="policies"
-      name="prefix"
-      make={<NewPolicy />}
+      make={make}
       more={<p class="muted">A group follows the longest policy that its name begins with.</p>}
       load={(query, signal) => ask(operations.listPolicies, { query }, signal)}
       empty="There are no policies: groups without settings of their own have the defaults."
@@ -35,25 +45,8 @@ export function PoliciesPage({ listed }: { listed: PageQuery }) {
   )
 }
 
-function NewPolicy() {
-  return (
-    <NewButton
-      part="policies"
-      action="Save"
-      name={{ name: 'prefix', label: 'Prefix', hint: 'beginning of names' }}
-      fields={POLICY_FIELDS}
-      question={({ prefix, ...settings }) => <Effect prefix={prefix as string} settings={settings} />}
-      save={(prefix, settings, headers) => {
-        const parts = { path: { prefix }, body: settings as unknown as PolicySettings, headers }
-        return ask(operations.putPolicy, parts).catch(refuseReplacing)
-      }}
-      said="The policy is saved."
-    />
-  )
-}
-
-/** Throws an error that says which policy the prefix has already. */
-function refuseReplacing(error: unknown): never {
+/** Says which policy the prefix has already. */
+function refuse(error: unknown): never {
   if (!(error instanceof RecentnError) || error.code !== 'already_exists') throw error
   const there = error.cause as Policy
   const detail = `There is a policy for ${there.prefix} already: ${described(POLICY_FIELDS, there)}. Nothing was saved.`
@@ -67,20 +60,17 @@ export function PolicyPage({ prefix }: { prefix: string }) {
     <ThingPage
       up={['policies']}
       name={prefix}
-      everyMs={EVERY_MS}
       load={load}
       beside={() => <a href={link(['groups'], { prefix })}>Groups that begin with it</a>}
     >
       {(policy, refresh) => (
         <Facts label="Settings" of={settingFacts(policy)}>
           <FormButton
-            label="Change settings"
             title="Settings of the policy"
-            action="Save"
             fields={POLICY_FIELDS}
             settings={policy}
             look={load}
-            question={(changes) => <Effect prefix={prefix} settings={{ ...policy, ...changes }} />}
+            question={(changes) => <PolicyEffect policy={{ ...policy, ...changes }} />}
             save={(body, headers) => ask(operations.updatePolicy, { path, body, headers })}
             said="The policy is saved. Groups follow it within 5 seconds."
             onSaved={refresh}
@@ -92,21 +82,12 @@ export function PolicyPage({ prefix }: { prefix: string }) {
   )
 }
 
-function Effect({ prefix, settings }: { prefix: string; settings: object }) {
-  const { prefix: _prefix, tag: _tag, ...body } = settings as Policy
+function PolicyEffect({ policy: { prefix, tag: _tag, ...body } }: { policy: Policy }) {
+  const count = (signal: AbortSignal) => ask(operations.policyLosses, { path: { prefix }, body }, signal)
   return (
     <>
-      <p>
-        <Name>{prefix}</Name>: {described(POLICY_FIELDS, settings)}.
-      </p>
-      <LossText
-        says={policyLossText}
-        count={(signal) => ask(operations.policyLosses, { path: { prefix }, body }, signal)}
-      />
-      <p class="muted">
-        It applies to groups whose names begin with it and with no longer prefix, for the settings that they have not
-        set themselves.
-      </p>
+      <Effect of={prefix} fields={POLICY_FIELDS} settings={body} count={count} says={policyLossText} />
+      <p class="muted">Groups of a longer prefix do not change, nor do settings that a group has set itself.</p>
     </>
   )
 }
@@ -118,13 +99,11 @@ function Delete({ prefix }: { prefix: string }) {
     <DeleteButton
       part="policies"
       look={(signal) => ask(operations.policyLosses, parts, signal)}
-      work={() => ask(operations.deletePolicy, { path: { prefix } })}
+      work={() => ask(operations.dropPolicy, { path: { prefix } })}
     >
       {(losses) => (
         <>
-          <p>
-            Groups that follow <Name>{prefix}</Name> then follow the next shorter prefix, or the defaults.
-          </p>
+          <p>{sentence`Groups that follow ${<Name>{prefix}</Name>} then follow the next shorter prefix, or the defaults.`}</p>
           <p>{policyLossText(losses)}</p>
         </>
       )}

@@ -5,7 +5,7 @@ import type { QueueStatus } from '../shared/queue-types'
 import { ask } from './api'
 import { FormButton } from './form-dialog'
 import type { FormField } from './form-fields'
-import { counted, Name } from './parts'
+import { counted, Name, sentence } from './parts'
 import { DeleteButton, NewButton } from './thing'
 
 const RATE_HINT = 'as {"messages": 50, "perSeconds": 1}; empty: no limit'
@@ -20,7 +20,7 @@ const SETTINGS: readonly FormField[] = [
     ...{ kind: 'number', least: 1, most: 1_000_000, initial: '5' },
   },
   { name: 'deadLetterQueue', label: 'Dead-letter queue', empty: 'dead messages stay' },
-  { name: 'onDelete', label: 'After success', kind: 'choice', choices: ['remove', 'archive'], initial: 'remove' },
+  { name: 'onAck', label: 'After success', kind: 'choice', choices: ['remove', 'archive'], initial: 'remove' },
   { name: 'retentionSeconds', label: 'Archived for', empty: 'for ever', kind: 'seconds', least: 1 },
   {
     ...{ name: 'groupConcurrency', label: 'Of one group at once', empty: 'no limit' },
@@ -34,16 +34,14 @@ const SETTINGS: readonly FormField[] = [
   { name: 'groupRateLimit', label: 'Rate of each group', hint: RATE_HINT, kind: 'json' },
 ]
 
-export function NewQueue() {
-  return (
-    <NewButton
-      part="queues"
-      fields={SETTINGS}
-      save={(queue, body, headers) => ask(operations.putQueue, { path: { queue }, body, headers })}
-      said="The queue is there."
-    />
-  )
-}
+export const NewQueue = () => (
+  <NewButton
+    part="queues"
+    fields={SETTINGS}
+    save={(queue, body, headers) => ask(operations.putQueue, { path: { queue }, body, headers })}
+    said="The queue is there."
+  />
+)
 
 export function ChangeQueue({ queue, onDone }: { queue: QueueStatus; onDone(): void }) {
   const path = { queue: queue.queue }
@@ -93,12 +91,10 @@ export function SendMessage({ queue, onDone }: { queue: string; onDone(): void }
 
 export function DeleteQueue({ queue: { queue, counts } }: { queue: QueueStatus }) {
   const count = Object.values(counts).reduce((sum, each) => sum + each, 0)
+  const what = count === 0 ? 'no message in it' : `all ${counted(count, 'message')}`
   return (
-    <DeleteButton part="queues" mustType={queue} work={() => ask(operations.deleteQueue, { path: { queue } })}>
-      <p>
-        <Name>{queue}</Name> is deleted with {count === 0 ? 'no message in it' : `all ${counted(count, 'message')}`}.
-        Its schedules can't send any more.
-      </p>
+    <DeleteButton part="queues" mustType={queue} work={() => ask(operations.dropQueue, { path: { queue } })}>
+      <p>{sentence`${<Name>{queue}</Name>} is deleted with ${what}. Its schedules can't send any more.`}</p>
     </DeleteButton>
   )
 }

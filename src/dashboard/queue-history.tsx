@@ -1,12 +1,10 @@
 /** A queue in figures: what waits in it and how fast that changes, and the chart of the last hour or week. */
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { HistoryPeriod, QueueHistory, QueueStatus } from '../shared/queue-types'
-import { link } from './address'
 import { ask } from './api'
-import { countsOf, Few } from './counts'
-import { Fact, Num } from './parts'
+import { countsOf, diedOf } from './counts'
+import { Fact } from './parts'
 import { type Asked, usePolled } from './polled'
 import { QueueChart } from './queue-chart'
 import { duration } from './time'
@@ -17,19 +15,22 @@ const RATE_SECONDS = 300
 
 export function QueueFigures({ queue }: { queue: QueueStatus }) {
   const [period, setPeriod] = useState<HistoryPeriod>('hour')
-  const { data } = useHistory(queue.queue, 'hour')
-  const { data: drawn } = useHistory(queue.queue, period)
+  const hour = useHistory(queue.queue, 'hour')
+  const drawn = useHistory(queue.queue, period)
   return (
     <>
-      <Strip queue={queue} history={data} />
+      <Strip queue={queue} history={hour} />
       {drawn !== null && (drawn.points.length > 1 || period === 'week') && (
-        <QueueChart key={period} history={drawn} period={period}>
-          {(['hour', 'week'] as const).map((each) => (
-            <button key={each} type="button" aria-pressed={each === period} onClick={() => setPeriod(each)}>
-              Last {each}
-            </button>
-          ))}
-        </QueueChart>
+        <figure class="chart panel">
+          <figcaption class="buttons">
+            {(['hour', 'week'] as const).map((each) => (
+              <button key={each} type="button" aria-pressed={each === period} onClick={() => setPeriod(each)}>
+                Last {each}
+              </button>
+            ))}
+          </figcaption>
+          <QueueChart key={period} history={drawn} period={period} isDeadLetterQueue={queue.isDeadLetterQueue} />
+        </figure>
       )}
     </>
   )
@@ -40,68 +41,36 @@ export const historyOf = (queue: string, period: HistoryPeriod): Asked<QueueHist
   load: (signal) => ask(operations.queueHistory, { path: { queue }, query: { period } }, signal),
 })
 
-function useHistory(queue: string, period: HistoryPeriod) {
+function useHistory(queue: string, period: HistoryPeriod): QueueHistory | null {
   const { address, load } = historyOf(queue, period)
-  return usePolled(load, address, EVERY_MS, address)
+  return usePolled(load, address, EVERY_MS, address).data
 }
 
 function Strip({ queue, history }: { queue: QueueStatus; history: QueueHistory | null }) {
-  const { counts, oldestAgeSeconds, growthPerMinute, died, deadLetterQueue, isDeadLetterQueue } = queue
-  const waiting = countsOf(queue).ready + countsOf(queue).blocked
-  const rate = (what: 'sent' | 'acked' | 'failed') => <Few value={perMinute(history, what)} />
+  const { counts, oldestAgeSeconds, isDeadLetterQueue } = queue
+  const { ready, blocked } = countsOf(queue)
+  const waiting = ready + blocked
+  const died = diedOf(queue)
   return (
     <section class="panel" aria-label="Figures">
       <dl class="facts figures">
-        <Figure term="Waiting" note={isDeadLetterQueue ? null : changeOf(growthPerMinute, waiting)}>
-          <Few value={waiting} />
-        </Figure>
-        <Fact term="Oldest">{oldestAgeSeconds === null ? <Few value={0} /> : duration(oldestAgeSeconds)}</Fact>
-        <Fact term="In flight">
-          <Few value={counts.inFlight} />
+        <Fact term="Waiting" note={isDeadLetterQueue ? null : changeOf(queue.growthPerMinute, waiting)}>
+          {waiting}
         </Fact>
+        <Fact term="Oldest">{oldestAgeSeconds === null ? 0 : duration(oldestAgeSeconds)}</Fact>
+        <Fact term="In flight">{counts.inFlight}</Fact>
         {history !== null && history.points.length > 0 && (
           <>
-            <Fact term="Sent a minute">{rate('sent')}</Fact>
-            <Fact term="Done a minute">{rate('acked')}</Fact>
-            <Fact term="Failed a minute">{rate('failed')}</Fact>
+            <Fact term="Sent a minute">{perMinute(history, 'sent')}</Fact>
+            <Fact term="Done a minute">{perMinute(history, 'acked')}</Fact>
+            <Fact term="Failed a minute">{perMinute(history, 'failed')}</Fact>
           </>
         )}
-        <Figure term="Dead" isBad={died > 0}>
-          <DeadCount queue={queue} died={isDeadLetterQueue ? countsOf(queue).dead : died} to={deadLetterQueue} />
-        </Figure>
+        <Fact term="Dead" isBad={died !== 0}>
+          {died}
+        </Fact>
       </dl>
     </section>
-  )
-}
-
-/** It leads to the messages, wherever they are. */
-function DeadCount({ queue, died, to }: { queue: QueueStatus; died: number; to: string | null }) {
-  if (died === 0) return <Few value={0} />
-  const isElsewhere = to !== null && queue.counts.dead === 0
-  const state = isElsewhere || queue.isDeadLetterQueue ? 'ready' : 'dead'
-  return (
-    <a href={link(['queues', isElsewhere ? to : queue.queue], { state, ...(isElsewhere && { from: queue.queue }) })}>
-      <Num value={died} />
-    </a>
-  )
-}
-
-interface FigureProps {
-  term: string
-  note?: string | null
-  isBad?: boolean
-  children: ComponentChildren
-}
-
-function Figure({ term, note = null, isBad, children }: FigureProps) {
-  return (
-    <div class={isBad ? 'bad' : undefined}>
-      <dt>{term}</dt>
-      <dd>
-        {children}
-        {note !== null && <span class="muted small"> {note}</span>}
-      </dd>
-    </div>
   )
 }
 
@@ -113,10 +82,8 @@ function changeOf(growth: number | null, waiting: number): string | null {
 }
 
 /** Over the last minutes that are known. */
-function perMinute(history: QueueHistory | null, what: 'sent' | 'acked' | 'failed'): number {
-  if (history === null) return 0
-  const recent = history.points.slice(-RATE_SECONDS / history.stepSeconds)
-  const sum = recent.reduce((all, point) => all + point[what], 0)
-  const rate = (sum * 60) / (recent.length * history.stepSeconds)
+function perMinute({ points, stepSeconds }: QueueHistory, what: 'sent' | 'acked' | 'failed'): number {
+  const recent = points.slice(-RATE_SECONDS / stepSeconds)
+  const rate = (recent.reduce((all, point) => all + point[what], 0) * 60) / (recent.length * stepSeconds)
   return rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)
 }

@@ -1,16 +1,15 @@
 /** The messages of a queue in one state, read without claiming them. Dead ones can be ticked, to be retried or deleted. */
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { PeekedMessage, QueueStatus } from '../shared/queue-types'
 import { link, type PageQuery } from './address'
 import { ask, pageQuery } from './api'
 import { DeadButtons } from './dead-actions'
-import { Badge, LoadState, Name, NameLink, Num, Pager } from './parts'
-import { usePolled } from './polled'
-import { BlockedGroups, HolderName, Receivers } from './receivers'
+import { Badge, LoadState, Name, NameLink, Pager, sentence } from './parts'
+import { EVERY_MS, usePolled } from './polled'
+import { HolderName, Receivers } from './receivers'
 import { type Column, Table } from './table'
-
-const EVERY_MS = 3000
 
 export type MessageState = PeekedMessage['state']
 
@@ -29,7 +28,7 @@ const isDeadShown = ({ counts, isDeadLetterQueue }: QueueStatus, state: MessageS
 function useMessages({ queue: status, state, query: { after, error, from } }: MessagesProps) {
   const path = { queue: status.queue }
   const filter = isDeadShown(status, state) ? { error: error ?? undefined, from: from ?? undefined } : {}
-  const query = { ...pageQuery(after), state, bodies: 'preview', ...filter } as const
+  const query = { ...pageQuery({ after }), state, bodies: 'preview', ...filter } as const
   const isHeld = state === 'in-flight' || state === 'blocked'
   const load = async (signal: AbortSignal) => {
     const [page, who] = await Promise.all([
@@ -46,202 +45,126 @@ export function QueueMessages(props: MessagesProps) {
   const { queue: status, state, query } = props
   const { queue } = status
   const { data, error, refresh } = useMessages(props)
+  const [ticked, setTicked] = useState<readonly bigint[]>([])
   if (data === null) return <LoadState data={data} error={error} />
   const { messages, nextAfter, who } = data
   const isDead = isDeadShown(status, state)
   const { error: kind, from, after } = isDead ? query : { ...query, error: null, from: null }
+  const ids = messages.map(({ id }) => id)
+  const chosen = ids.filter((id) => ticked.includes(id))
   const done = () => {
+    setTicked([])
     refresh()
     props.onDone()
   }
   return (
     <>
-      {who !== null && state === 'in-flight' && <Receivers of={who} />}
-      {who !== null && state === 'blocked' && <BlockedGroups queue={queue} of={who} />}
-      {(kind !== null || from !== null) && <Filter queue={queue} state={state} error={kind} from={from} />}
-      {messages.length === 0 && <None queue={status} state={state} />}
-      {messages.length > 0 && isDead && <DeadMessages queue={queue} messages={messages} onDone={done} />}
-      {messages.length > 0 && !isDead && (
-        <Table columns={columnsOf(queue, state)} rows={messages} keyOf={({ id }) => String(id)} />
+      {who !== null && <Receivers queue={queue} state={state} of={who} />}
+      {(kind !== null || from !== null) && (
+        <p class="row">
+          <span>
+            Only those
+            {from !== null && sentence` from ${<Name>{from}</Name>}`}
+            {kind !== null && sentence` that died of ${<code class="line">{kind}</code>}`}
+          </span>
+          <a href={link(['queues', queue], { state })}>Show all</a>
+        </p>
       )}
+      {messages.length > 0 && isDead && (
+        <div class="row">
+          <Tick isOn={chosen.length === ids.length} onTick={(isOn) => setTicked(isOn ? ids : [])}>
+            All of this page
+          </Tick>
+          <DeadButtons
+            queue={queue}
+            chosen={{ ids: chosen }}
+            what={`${chosen.length} ticked`}
+            isDisabled={chosen.length === 0}
+            onDone={done}
+          />
+        </div>
+      )}
+      <Table
+        columns={[...columnsOf(queue, state, isDead), ...(isDead ? [ticksOf(chosen, setTicked)] : [])]}
+        rows={messages}
+        empty={noneText(status, state)}
+        keyOf={({ id }) => String(id)}
+      />
       <Pager parts={['queues', queue]} query={{ state, error: kind, from, after }} next={nextAfter} />
     </>
   )
 }
 
-function None({ queue: { isDeadLetterQueue, deadLetterQueue }, state }: Pick<MessagesProps, 'queue' | 'state'>) {
-  const none = `Nothing is ${state.replace('-', ' ')}${state === 'dead' ? ' here' : ''}.`
+function noneText({ isDeadLetterQueue, deadLetterQueue: to }: QueueStatus, state: MessageState) {
+  if (isDeadLetterQueue && state === 'ready') return 'There are no dead letters.'
+  if (state !== 'dead') return `Nothing is ${state.replace('-', ' ')}.`
+  if (to === null) return 'Nothing is dead here.'
+  const where = <NameLink to={['queues', to]}>{to}</NameLink>
+  return sentence`Nothing is dead here. The dead messages of this queue go to ${where}.`
+}
+
+function Tick({ isOn, onTick, children }: { isOn: boolean; onTick(isOn: boolean): void; children: ComponentChildren }) {
   return (
-    <p class="empty panel">
-      {isDeadLetterQueue && state === 'ready' ? 'There are no dead letters.' : none}
-      {state === 'dead' && deadLetterQueue !== null && (
-        <>
-          {' '}
-          The dead messages of this queue go to <NameLink to={['queues', deadLetterQueue]}>{deadLetterQueue}</NameLink>.
-        </>
-      )}
-    </p>
+    <label class="row">
+      <input type="checkbox" checked={isOn} onInput={({ currentTarget }) => onTick(currentTarget.checked)} />
+      {children}
+    </label>
   )
 }
 
-interface DeadMessagesProps {
-  queue: string
-  messages: readonly PeekedMessage[]
-  onDone(): void
-}
-
-function DeadMessages({ queue, messages, onDone }: DeadMessagesProps) {
-  const [ticked, setTicked] = useState<ReadonlySet<bigint>>(new Set())
-  const ids = messages.map(({ id }) => id)
-  const chosen = ids.filter((id) => ticked.has(id))
-  const done = () => {
-    setTicked(new Set())
-    onDone()
-  }
-  const tick = (some: readonly bigint[], isOn: boolean) => {
-    const next = new Set(ticked)
-    for (const id of some) isOn ? next.add(id) : next.delete(id)
-    setTicked(next)
-  }
-  return (
-    <>
-      <div class="row">
-        <label class="row">
-          <input
-            type="checkbox"
-            checked={chosen.length === ids.length}
-            onInput={({ currentTarget }) => tick(ids, currentTarget.checked)}
-          />
-          All of this page
-        </label>
-        <DeadButtons
-          queue={queue}
-          chosen={{ ids: chosen }}
-          what={`${chosen.length} ticked`}
-          isDisabled={chosen.length === 0}
-          onDone={done}
-        />
-      </div>
-      <Table
-        columns={[...messageColumns(queue), ...DEAD_COLUMNS, ticksOf(ticked, (id, isOn) => tick([id], isOn))]}
-        rows={messages}
-        keyOf={({ id }) => String(id)}
-      />
-    </>
-  )
-}
-
-function Filter({ queue, state, error, from }: Record<'queue' | 'state', string> & Pick<PageQuery, 'error' | 'from'>) {
-  return (
-    <p class="row">
-      <span>
-        Only those
-        {from !== null && (
-          <>
-            {' from '}
-            <Name>{from}</Name>
-          </>
-        )}
-        {error !== null && (
-          <>
-            {' that died of '}
-            <code class="line">{error}</code>
-          </>
-        )}
-      </span>
-      <a href={link(['queues', queue], { state })}>Show all</a>
-    </p>
-  )
-}
-
-const DEAD_COLUMNS: readonly Column<PeekedMessage>[] = [
-  {
-    ...{ title: 'Attempts', kind: 'number wide' },
-    cell: ({ deadReceiveCount, receiveCount }) => deadReceiveCount ?? receiveCount,
-  },
-  { title: 'Died', kind: 'number muted', cell: ({ deadAt, sentAt }) => deadAt ?? sentAt },
-]
-
-const ticksOf = (ticked: ReadonlySet<bigint>, tick: (id: bigint, isOn: boolean) => void): Column<PeekedMessage> => ({
+const ticksOf = (ticked: readonly bigint[], setTicked: (ids: readonly bigint[]) => void): Column<PeekedMessage> => ({
   ...{ title: 'Ticked', isSilent: true },
-  cell: ({ id }) => (
-    <input
-      type="checkbox"
-      aria-label={`Tick message ${id}`}
-      checked={ticked.has(id)}
-      onInput={({ currentTarget }) => tick(id, currentTarget.checked)}
-    />
-  ),
+  cell: ({ id }) => {
+    const others = ticked.filter((each) => each !== id)
+    return (
+      <Tick isOn={ticked.includes(id)} onTick={(isOn) => setTicked(isOn ? [...others, id] : others)}>
+        <span class="hidden">Tick message {String(id)}</span>
+      </Tick>
+    )
+  },
 })
 
-function columnsOf(queue: string, state: MessageState): readonly Column<PeekedMessage>[] {
-  const hasNext = state === 'in-flight' || state === 'delayed'
-  const last: Column<PeekedMessage> = {
-    ...{ title: hasNext ? 'Ready' : 'Sent', kind: 'number muted' },
-    cell: ({ visibleAt, sentAt }) => (hasNext ? visibleAt : sentAt),
-  }
-  return [...messageColumns(queue), ...(state === 'in-flight' ? [HELD_BY] : []), RECEIVES, last]
+/** Which message it is, and its content; then how often it was received, and the time that counts in its state. */
+function columnsOf(queue: string, state: MessageState, isDead: boolean): readonly Column<PeekedMessage>[] {
+  const isHeld = state === 'in-flight'
+  const hasNext = isHeld || state === 'delayed'
+  return [
+    {
+      ...{ title: 'Id', isName: true, kind: 'number id' },
+      cell: ({ id }) => (
+        <a href={link(['queues', queue, 'messages', String(id)])} aria-label={`Message ${id}`}>
+          {String(id)}
+        </a>
+      ),
+    },
+    { title: 'Body', kind: 'what', cell: (message) => <Content of={message} /> },
+    ...(isHeld ? [HELD_BY] : []),
+    {
+      ...{ title: isDead ? 'Attempts' : 'Receives', kind: 'number wide' },
+      cell: ({ receiveCount, deadReceiveCount }) => (isDead ? (deadReceiveCount ?? receiveCount) : receiveCount),
+    },
+    {
+      ...{ title: isDead ? 'Died' : isHeld ? 'Lease ends' : hasNext ? 'Ready' : 'Sent', kind: 'number muted' },
+      cell: ({ deadAt, visibleAt, sentAt }) => (isDead && deadAt !== null ? deadAt : hasNext ? visibleAt : sentAt),
+    },
+  ]
 }
 
 const HELD_BY: Column<PeekedMessage> = {
-  title: 'Held by',
-  kind: 'wide',
+  ...{ title: 'Held by', kind: 'wide' },
   cell: ({ receiver }) => receiver && <HolderName of={receiver} />,
 }
 
-const RECEIVES: Column<PeekedMessage> = {
-  title: 'Receives',
-  kind: 'number wide',
-  cell: ({ receiveCount, maxReceives }) => (
-    <>
-      <Num value={receiveCount} />
-      {maxReceives !== null && (
-        <span class="muted">
-          {' / '}
-          <Num value={maxReceives} />
-        </span>
-      )}
-    </>
-  ),
-}
-
-/** The first two columns: which message it is, and its content. */
-const messageColumns = (queue: string): readonly Column<PeekedMessage>[] => [
-  {
-    ...{ title: 'Id', isName: true, kind: 'number id' },
-    cell: ({ id }) => (
-      <a href={link(['queues', queue, 'messages', String(id)])} aria-label={`Message ${id}`}>
-        {String(id)}
-      </a>
-    ),
-  },
-  {
-    ...{ title: 'Body', kind: 'what' },
-    cell: (message) => (
-      <>
-        <code class="line">{String(message.body)}</code>
-        {message.lastError !== null && <div class="error">{message.lastError}</div>}
-        <Marks message={message} />
-      </>
-    ),
-  },
-]
-
-function Marks({ message: { messageGroup, priority, deadLetterFrom } }: { message: PeekedMessage }) {
-  if (messageGroup === null && priority === 0 && deadLetterFrom === null) return null
+function Content({ of: { body, lastError, messageGroup, priority, deadLetterFrom } }: { of: PeekedMessage }) {
   return (
-    <div class="small">
-      {deadLetterFrom !== null && (
-        <Badge kind="bad">
-          from <Name>{deadLetterFrom}</Name>
-        </Badge>
-      )}
-      {messageGroup !== null && (
-        <Badge>
-          group <Name>{messageGroup}</Name>
-        </Badge>
-      )}
-      {priority !== 0 && <Badge>priority {priority}</Badge>}
-    </div>
+    <>
+      <code class="line">{String(body)}</code>
+      {lastError !== null && <div class="error">{lastError}</div>}
+      <div class="small">
+        {deadLetterFrom !== null && <Badge kind="bad">{sentence`from ${<Name>{deadLetterFrom}</Name>}`}</Badge>}
+        {messageGroup !== null && <Badge>{sentence`group ${<Name>{messageGroup}</Name>}`}</Badge>}
+        {priority !== 0 && <Badge>priority {priority}</Badge>}
+      </div>
+    </>
   )
 }

@@ -1,70 +1,60 @@
 /** The queues: chosen by their state, and sorted by a number. A dead-letter queue is folded into the queues that it serves. */
 import * as operations from '../client/operations'
-import type { QueueListOptions, QueuePage, QueueStatus } from '../shared/queue-types'
-import { link, type PageQuery } from './address'
+import type { QueueListOptions, QueueStatus } from '../shared/queue-types'
+import type { PageQuery } from './address'
 import { ask } from './api'
-import { countsOf } from './counts'
+import { countsOf, diedOf, StateTabs } from './counts'
 import { ListPage } from './list-page'
-import { Badge, NameLink, Num } from './parts'
+import { Badge, NameLink } from './parts'
 import { NewQueue } from './queue-forms'
 import type { Column } from './table'
 import { duration } from './time'
 
-const CHIPS = { dead: 'Dead', growing: 'Growing', stuck: 'Stuck', blocked: 'Blocked', paused: 'Paused' } as const
-const STATES: Readonly<Record<string, QueueListOptions['state']>> = Object.fromEntries(
-  Object.keys(CHIPS).map((state) => [state, state as keyof typeof CHIPS]),
-)
+const TITLES = { dead: 'Dead', growing: 'Growing', stuck: 'Stuck', blocked: 'Blocked', paused: 'Paused' } as const
+const STATES = Object.keys(TITLES) as (keyof typeof TITLES)[]
 
 export function QueuesPage({ listed }: { listed: PageQuery }) {
   // A search finds dead-letter queues too.
   const all = listed.contains === null && listed.prefix === null ? 'main' : 'all'
   const sort = COLUMNS.find((column) => column.sort !== undefined && column.sort === listed.sort)?.sort
-  const chosen = { state: STATES[listed.state ?? ''] ?? all, sort: sort as QueueListOptions['sort'] }
+  const state = STATES.find((each) => each === listed.state)
+  const chosen = { state: state ?? all, sort: sort as QueueListOptions['sort'] } as const
   return (
     <ListPage
       listed={listed}
       part="queues"
-      name="queue"
       make={<NewQueue />}
       load={(query, signal) => ask(operations.listQueues, { query: { ...query, ...chosen } }, signal)}
       empty="There are no queues yet."
       unmatched={listed.state === null ? undefined : 'No queue is in this state.'}
-      above={({ states }) => states !== null && <Chips listed={listed} all={all} states={states} />}
+      above={({ states }) =>
+        states !== null && (
+          <StateTabs
+            label="Queues by state"
+            to={['queues']}
+            query={{ ...listed, after: null }}
+            titles={{ '': 'All', ...TITLES }}
+            counts={{ '': states[all], ...states }}
+            current={listed.state ?? ''}
+            isBad={(each) => each === 'dead'}
+          />
+        )
+      }
       columns={COLUMNS}
     />
   )
 }
 
-interface ChipsProps {
-  listed: PageQuery
-  all: 'main' | 'all'
-  states: NonNullable<QueuePage['states']>
-}
-
-function Chips({ listed, all, states }: ChipsProps) {
-  const chip = (state: string | null, title: string, count: number) => (
-    <a
-      key={state}
-      href={link(['queues'], { ...listed, after: null, state })}
-      aria-current={listed.state === state ? 'page' : undefined}
-      class={count === 0 ? 'zero' : state === 'dead' ? 'bad' : undefined}
-    >
-      {title}{' '}
-      <b>
-        <Num value={count} />
-      </b>
-    </a>
-  )
-  return (
-    <nav class="tabs" aria-label="Queues by state">
-      {chip(null, 'All', states[all])}
-      {Object.entries(CHIPS).map(([state, title]) => chip(state, title, states[state as keyof typeof CHIPS]))}
-    </nav>
-  )
-}
-
 const COLUMNS: readonly Column<QueueStatus>[] = [
-  { title: 'Queue', isName: true, cell: (status) => <Named status={status} /> },
+  {
+    ...{ title: 'Queue', isName: true },
+    cell: ({ queue, paused, isDeadLetterQueue }) => (
+      <>
+        <NameLink to={['queues', queue]}>{queue}</NameLink> {isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
+        {paused && <Badge kind="warn">paused</Badge>}
+      </>
+    ),
+  },
   { title: 'Ready', kind: 'number', sort: 'ready', cell: (status) => countsOf(status).ready },
   {
     ...{ title: 'A minute', kind: 'number wide', sort: 'growth' },
@@ -79,26 +69,5 @@ const COLUMNS: readonly Column<QueueStatus>[] = [
     cell: ({ oldestAgeSeconds }) => (oldestAgeSeconds === null ? null : duration(oldestAgeSeconds)),
   },
 ]
-
-function Named({ status: { queue, paused, isDeadLetterQueue } }: { status: QueueStatus }) {
-  return (
-    <>
-      <NameLink to={['queues', queue]}>{queue}</NameLink> {isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
-      {paused && <Badge kind="warn">paused</Badge>}
-    </>
-  )
-}
-
-/** Wherever they are: in the queue, or in its dead-letter queue, to which the number leads. */
-function diedOf(status: QueueStatus) {
-  const { queue, deadLetterQueue, isDeadLetterQueue, counts, died } = status
-  if (isDeadLetterQueue) return countsOf(status).dead
-  if (deadLetterQueue === null || died <= counts.dead) return died
-  return (
-    <a href={link(['queues', deadLetterQueue], { from: queue })} aria-label={`${died} in ${deadLetterQueue}`}>
-      <Num value={died} />
-    </a>
-  )
-}
 
 const changeOf = (growth: number | null) => (growth ? `${growth > 0 ? '+' : '−'}${Math.abs(growth)}` : '')

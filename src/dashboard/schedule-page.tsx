@@ -8,13 +8,11 @@ import { FormButton } from './form-dialog'
 import type { FormField } from './form-fields'
 import { ListPage } from './list-page'
 import { Actions } from './may'
-import { Badge, Facts, Name, NameLink, Section } from './parts'
+import { Badge, Facts, Name, NameLink, Section, sentence } from './parts'
 import type { Column } from './table'
 import { DeleteButton, NewButton, ThingPage } from './thing'
 import { exactDuration } from './time'
 import { BodyAndAttributes } from './value'
-
-const EVERY_MS = 3000
 
 const COLUMNS: readonly Column<ListedSchedule>[] = [
   {
@@ -29,7 +27,7 @@ const COLUMNS: readonly Column<ListedSchedule>[] = [
   },
   { title: 'Queue', kind: 'wide', cell: ({ queue }) => <NameLink to={['queues', queue]}>{queue}</NameLink> },
   { title: 'Ticks', kind: 'wide', cell: timingOf },
-  { title: 'Next tick', cell: ({ nextTickAt }) => nextTickAt },
+  { title: 'Due', cell: ({ nextTickAt }) => nextTickAt },
   { title: 'Last tick', kind: 'wide', cell: ({ lastTickAt }) => lastTickAt },
 ]
 
@@ -50,22 +48,13 @@ const FIELDS: readonly FormField[] = [
 ]
 
 export function SchedulesPage({ listed }: { listed: PageQuery }) {
-  const make = (
-    <NewButton
-      part="schedules"
-      fields={FIELDS}
-      save={(schedule, body, headers) =>
-        ask(operations.putSchedule, { path: { schedule }, body: body as unknown as Bodies['NewSchedule'], headers })
-      }
-      said="The schedule is made."
-    />
-  )
+  const save = (schedule: string, body: object, headers: Record<string, string>) =>
+    ask(operations.putSchedule, { path: { schedule }, body: body as Bodies['NewSchedule'], headers })
   return (
     <ListPage
       listed={listed}
       part="schedules"
-      name="schedule"
-      make={make}
+      make={<NewButton part="schedules" fields={FIELDS} save={save} said="The schedule is made." />}
       load={(query, signal) => ask(operations.listSchedules, { query }, signal)}
       empty="There are no schedules yet."
       columns={COLUMNS}
@@ -85,7 +74,6 @@ export function SchedulePage({ schedule: name }: { schedule: string }) {
     <ThingPage
       up={['schedules']}
       name={name}
-      everyMs={EVERY_MS}
       load={load}
       beside={(schedule, refresh) =>
         schedule && (
@@ -101,7 +89,18 @@ export function SchedulePage({ schedule: name }: { schedule: string }) {
               said="The schedule is saved."
               onSaved={refresh}
             />
-            <End schedule={name} />
+            <DeleteButton
+              part="schedules"
+              label="End …"
+              title="End the schedule?"
+              work={() => ask(operations.dropSchedule, { path })}
+              said="The schedule has ended."
+            >
+              <p>
+                {sentence`${<Name>{name}</Name>} sends nothing more. Messages that it has sent stay. An app that creates the
+                  schedule when it starts makes it again.`}
+              </p>
+            </DeleteButton>
           </Actions>
         )
       }
@@ -126,7 +125,7 @@ function factsOf(schedule: Schedule) {
   return {
     Queue: <NameLink to={['queues', queue]}>{queue}</NameLink>,
     Ticks: timingOf(schedule),
-    'Next tick': schedule.nextTickAt,
+    Due: schedule.nextTickAt,
     'Last tick': schedule.lastTickAt,
     Sent: schedule.lastSentAt,
     'Missed ticks': missed === 'skip' ? 'skipped' : 'the newest is sent late',
@@ -134,22 +133,4 @@ function factsOf(schedule: Schedule) {
     Priority: priority,
     'Message group': messageGroup && <Name>{messageGroup}</Name>,
   }
-}
-
-function End({ schedule }: { schedule: string }) {
-  return (
-    <DeleteButton
-      part="schedules"
-      label="End …"
-      title="End the schedule?"
-      action="End"
-      work={() => ask(operations.deleteSchedule, { path: { schedule } })}
-      said="The schedule has ended."
-    >
-      <p>
-        <Name>{schedule}</Name> sends nothing more. Messages that it has sent stay. An app that creates the schedule
-        when it starts makes it again.
-      </p>
-    </DeleteButton>
-  )
 }

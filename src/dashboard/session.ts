@@ -8,6 +8,8 @@ const ASKING = 'key?'
 export const hasKeys = document.documentElement.dataset.keys !== 'none'
 
 const key = makeStore(hasKeys ? sessionStorage.getItem(STORED) : null)
+/** Until it has a key: one that its user has forgotten does not come back. */
+let isNew = key.get() === null
 
 export const session = {
   get key(): string | null {
@@ -15,6 +17,7 @@ export const session = {
   },
 
   use(text: string | null): void {
+    isNew = false
     if (text === null) sessionStorage.removeItem(STORED)
     else sessionStorage.setItem(STORED, text)
     key.set(text)
@@ -27,12 +30,7 @@ export const session = {
 const tabs = hasKeys ? new BroadcastChannel(`recentn.key ${location.pathname}`) : null
 tabs?.addEventListener('message', ({ data }) => {
   if (data === ASKING && session.key !== null) tabs.postMessage(session.key)
-  else if (data !== ASKING && session.key === null && isNew) session.use(data)
-})
-/** Until it has a key: one that its user has forgotten does not come back. */
-let isNew = session.key === null
-session.onChange(() => {
-  isNew = false
+  else if (data !== ASKING && isNew) session.use(data)
 })
 if (isNew) tabs?.postMessage(ASKING)
 
@@ -40,7 +38,4 @@ if (isNew) tabs?.postMessage(ASKING)
 export const useKey = key.use
 
 /** The part of a key that may be shown: `rk_<id>`. */
-export function keyName(text: string): string {
-  const [, id] = /^rk_([^_]+)_/.exec(text) ?? []
-  return id === undefined ? 'a key' : `rk_${id}`
-}
+export const keyName = (text: string) => /^rk_[^_]+(?=_)/.exec(text)?.[0] ?? 'a key'

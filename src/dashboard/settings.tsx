@@ -1,7 +1,7 @@
 /** The settings of groups and policies: their columns and fields, and what a change of them would remove. */
 import type { Group, Losses, Policy } from '../shared/group-types'
-import type { FormField } from './form-fields'
-import { Badge, counted, Loaded } from './parts'
+import { described, type FormField } from './form-fields'
+import { Badge, counted, LoadState, Name } from './parts'
 import { usePolled } from './polled'
 import type { Column } from './table'
 import { exactDuration } from './time'
@@ -18,19 +18,13 @@ export const SETTING_COLUMNS: readonly Column<WholeSettings>[] = [
 ]
 
 const MODES: readonly Group['mode'][] = ['history', 'distinct', 'top']
-const MAX_SECONDS = 315_360_000_000
+const EXPIRY = { kind: 'seconds', least: 1, most: 315_360_000_000, empty: 'never' } as const
 
 export const POLICY_FIELDS: readonly FormField[] = [
-  {
-    ...{ name: 'capacity', label: 'Capacity', hint: '1 to 10000' },
-    ...{ kind: 'number', least: 1, most: 10_000, isRequired: true },
-  },
+  { name: 'capacity', label: 'Capacity', hint: '1 to 10000', kind: 'number', least: 1, most: 10_000, isRequired: true },
   { name: 'mode', label: 'Mode', kind: 'choice', choices: MODES, initial: 'history' },
-  { name: 'ttlSeconds', label: 'Expiry', kind: 'seconds', least: 1, most: MAX_SECONDS, empty: 'never' },
-  {
-    ...{ name: 'forgetEmptySeconds', label: 'Forget when empty', empty: 'never' },
-    ...{ kind: 'seconds', least: 1, most: MAX_SECONDS },
-  },
+  { name: 'ttlSeconds', label: 'Expiry', ...EXPIRY },
+  { name: 'forgetEmptySeconds', label: 'Forget when empty', ...EXPIRY },
 ]
 
 export const GROUP_FIELDS = POLICY_FIELDS.map((field): FormField => ({ ...field, left: 'as the policy says' }))
@@ -42,16 +36,26 @@ export const settingFacts = ({ capacity, mode, ttlSeconds, forgetEmptySeconds }:
   'Forgotten when empty': orNever(forgetEmptySeconds),
 })
 
-interface LossTextProps {
+interface EffectProps {
+  of: string
+  fields: readonly FormField[]
+  settings: object
   /** As the server counts. */
   count(signal: AbortSignal): Promise<Losses>
   says(losses: Losses): string
 }
 
-/** The items that a change would remove, for the question before it. */
-export function LossText({ count, says }: LossTextProps) {
-  const counting = usePolled(count, '', null)
-  return <Loaded of={counting}>{counting.data !== null && <p>{says(counting.data)}</p>}</Loaded>
+/** The question before a change: the settings in words, and the items that it would remove. */
+export function Effect({ of, fields, settings, count, says }: EffectProps) {
+  const { data, error } = usePolled(count, '', null)
+  return (
+    <>
+      <p>
+        <Name>{of}</Name> will have {described(fields, settings)}.
+      </p>
+      {data === null ? <LoadState data={data} error={error} /> : <p>{says(data)}</p>}
+    </>
+  )
 }
 
 export function policyLossText(losses: Losses): string {

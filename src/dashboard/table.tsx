@@ -17,7 +17,7 @@ export interface Column<T> {
   cell(row: T): ComponentChildren | Date
 }
 
-export interface Sorting {
+interface Sorting {
   by: string | null
   link(sort: string | null): string
 }
@@ -70,15 +70,11 @@ function Heading<T>({ column, sorting }: { column: Column<T>; sorting?: Sorting 
 
 function cellOf<T>({ kind = '', isName, isBad, cell }: Column<T>, row: T) {
   const value = cell(row)
-  if (isName) {
-    return (
-      <th scope="row" class={kind || undefined}>
-        {shown(value)}
-      </th>
-    )
-  }
   const isNothing = value === null || value === 0 || value === 0n
+  const Cell = isName ? 'th' : 'td'
   return (
-    <td class={`${kind} ${isNothing ? 'zero' : isBad?.(row) ? 'bad' : ''}`}>{value === null ? '–' : shown(value)}</td>
+    <Cell scope={isName ? 'row' : undefined} class={`${kind} ${isNothing ? 'zero' : isBad?.(row) ? 'bad' : ''}`}>
+      {value === null ? '–' : shown(value)}
+    </Cell>
   )
 }

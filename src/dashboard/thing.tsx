@@ -6,21 +6,20 @@ import { FormButton, type FormDialogProps } from './form-dialog'
 import type { FieldValues, FormField } from './form-fields'
 import { type Scope, useAccess } from './may'
 import { LoadState, Name, PageHead, WayUp } from './parts'
-import { usePolled } from './polled'
+import { EVERY_MS, usePolled } from './polled'
 
 interface ThingPageProps<T> {
   /** The list, and where the thing has one above it, the name of that. */
   up: readonly [Part, string?]
   name: string
-  everyMs: number
   load(signal: AbortSignal): Promise<T>
   /** Beside the name; null until it is loaded. */
   beside?(thing: T | null, refresh: () => void): ComponentChildren
   children(thing: T, refresh: () => void): ComponentChildren
 }
 
-export function ThingPage<T>({ up, name, everyMs, load, beside, children }: ThingPageProps<T>) {
-  const { data, error, refresh } = usePolled(load, name, everyMs)
+export function ThingPage<T>({ up, name, load, beside, children }: ThingPageProps<T>) {
+  const { data, error, refresh } = usePolled(load, name, EVERY_MS)
   return (
     <>
       <PageHead over={<WayUp to={up} />} title={<Name>{name}</Name>}>
@@ -47,7 +46,7 @@ interface NewButtonProps<Saved> extends Pick<FormDialogProps<object, Saved>, 'fi
 export function NewButton<Saved>({ part, fields, name, save, ...form }: NewButtonProps<Saved>) {
   const { word = PARTS[part].one, action = 'Create', ...rest } = form
   const initial = useAccess()?.prefix ?? ''
-  const called = { name: PARTS[part].one, label: 'Name', isRequired: true, isPrefixed: true, ...name }
+  const called = { name: PARTS[part].name, label: 'Name', isRequired: true, isPrefixed: true, ...name }
   return (
     <FormButton
       {...rest}
@@ -63,13 +62,12 @@ export function NewButton<Saved>({ part, fields, name, save, ...form }: NewButto
 }
 
 /** The button that deletes it, and opens the list. */
-export function DeleteButton<T = null>({ part, ...act }: Partial<ActProps<T, unknown>> & DeleteProps<T>) {
+export function DeleteButton<T = null>({ part, ...act }: DeleteProps<T>) {
   const { one } = PARTS[part]
   return (
     <Act
       label="Delete …"
       title={`Delete the ${one}?`}
-      action="Delete"
       isDanger
       said={`The ${one} is deleted.`}
       onDone={() => goTo([part])}
@@ -78,6 +76,4 @@ export function DeleteButton<T = null>({ part, ...act }: Partial<ActProps<T, unk
   )
 }
 
-interface DeleteProps<T> extends Pick<ActProps<T, unknown>, 'work'> {
-  part: Part
-}
+type DeleteProps<T> = Partial<ActProps<T, unknown>> & Pick<ActProps<T, unknown>, 'work'> & { part: Part }

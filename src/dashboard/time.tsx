@@ -9,27 +9,27 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['s', 1],
 ]
 
+/** In each unit, such as `['', '2 h', '5 min', '']`. */
+function inUnits(seconds: number): string[] {
+  let left = Math.max(0, seconds)
+  return UNITS.map(([unit, length]) => {
+    const count = Math.floor(left / length)
+    left %= length
+    return count > 0 ? `${count} ${unit}` : ''
+  })
+}
+
+const joined = (texts: readonly string[]) => texts.filter((text) => text !== '').join(' ') || '0 s'
+
 /** A rounded duration, such as `3 min`, or `2 h 5 min`. */
 export function duration(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds))
-  const at = UNITS.findIndex(([, length]) => whole >= length)
-  const [unit, length] = UNITS[at] ?? ['s', 1]
-  const next = UNITS[at + 1]
-  const first = `${Math.floor(whole / length)} ${unit}`
-  const rest = next === undefined ? 0 : Math.floor((whole % length) / next[1])
-  return rest === 0 || next === undefined || unit === 'min' ? first : `${first} ${rest} ${next[0]}`
+  const texts = inUnits(seconds)
+  const first = texts.findIndex((text) => text !== '')
+  return joined(texts.slice(first, texts[first]?.endsWith('min') ? first + 1 : first + 2))
 }
 
 /** An exact duration, such as `16 min 40 s`, for settings. */
-export function exactDuration(seconds: number): string {
-  let left = seconds
-  const parts: string[] = []
-  for (const [unit, length] of UNITS) {
-    if (left >= length) parts.push(`${Math.floor(left / length)} ${unit}`)
-    left %= length
-  }
-  return parts.join(' ') || '0 s'
-}
+export const exactDuration = (seconds: number) => joined(inUnits(seconds))
 
 /** Such as `3 min ago`, `in 20 s`, `now`. */
 function relative(at: Date): string {
@@ -38,11 +38,8 @@ function relative(at: Date): string {
   return seconds > 0 ? `${duration(seconds)} ago` : `in ${duration(-seconds)}`
 }
 
-function exact(date: Date): string {
-  const pad = (value: number, length = 2) => String(value).padStart(length, '0')
-  const day = `${pad(date.getFullYear(), 4)}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`
-  return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
-}
+/** Swedish times have the form of ISO 8601. */
+const exact = (at: Date) => at.toLocaleString('sv')
 
 /** Another number each second. */
 const clock = makeStore(0)

@@ -3,7 +3,6 @@
  * never asks which engine it has. A feature that an engine lacks is an empty string or false, with the reason beside it.
  */
 import type { EntityManager } from 'typeorm'
-import type { NodeFacts } from './dialect/node-facts'
 import type { RowFacts } from './dialect/row-facts'
 import type { Tables } from './tables'
 
@@ -60,6 +59,26 @@ export interface Numbering {
   last: bigint
 }
 
+/** The facts of engines that differ on a node of a cluster. */
+interface NodeFacts {
+  /**
+   * Locks the next rows to work on: skips locked rows where that is safe. On a node of a Galera cluster it waits for them,
+   * because nodes crash there when SKIP LOCKED meets a row that another node changes.
+   */
+  readonly forNext: string
+  /**
+   * True where a statement may commit by itself. On a node of a Galera cluster it must not: if its commit is replayed, the
+   * answer with its rows is lost. Nor may a packet hold several statements with an effect there (`packets.ts`).
+   */
+  readonly commitsAlone: boolean
+  /** SQL: between these two, reads wait until the server has applied what the cluster committed before; null on one server. */
+  readonly caughtUp: { readonly begin: readonly string[]; readonly end: string } | null
+  /** SQL: the members of its group; empty for a server that is in none. */
+  readonly members: string
+  /** True where the step between ids may change between two statements, so that an INSERT must return its ids. */
+  readonly returnsIds: boolean
+}
+
 export interface Engine extends NodeFacts {
   /** For `database/` only. */
   readonly family: 'mysql' | 'sqlite'
@@ -111,7 +130,7 @@ export interface Engine extends NodeFacts {
   values(rows: readonly (readonly Parameter[])[]): Statement
   /**
    * An insert of rows, with `sql` around its VALUES list. The servers get one text. SQLite is part of the process, where a
-   * prepared statement that is run for each row costs half as much: if a row fails, the operation must fail with it, which
+   * prepared statement that is run for each row costs half as much. If a row fails, the operation must fail with it, which
    * undoes the rows before it. `constants`: SQL after the values of each row.
    */
   insert(sql: (values: string) => string, rows: readonly (readonly Parameter[])[], constants?: string): Insert
@@ -187,7 +206,7 @@ export interface Tx extends Statements {
   readonly isCallers: boolean
   /**
    * Runs a statement whose answer is not needed. On our own connections to MySQL and MariaDB it waits, and goes with the
-   * next statement or the commit, which then reports its error: not for a statement whose error the caller handles.
+   * next statement or the commit, which then reports its error. Do not use it for a statement whose error the caller handles.
    */
   later(sql: string | Insert, parameters?: StatementValues): Promise<void>
   /** Runs the listener once this transaction has committed, and never after a rollback (`transaction-guard.ts`). */

@@ -1,5 +1,5 @@
 /**
- * Runs operations inside a transaction one after the other (`turns.ts`), each as a whole or not at all: an operation that fails
+ * Runs operations inside a transaction one after the other (`turns.ts`), each as a whole or not at all. An operation that fails
  * half-way is rolled back to a savepoint, so that a caller who catches the error and commits stores nothing of it.
  */
 import type { EntityManager, QueryRunner } from 'typeorm'

@@ -12,7 +12,7 @@ import { driverError, type Engine, type FailureKind, type Statements } from './e
 import { AWAY_MS, hasFailedEarlier, lookUntil, NoConnection, pause, unknownOutcome } from './pool/cut-off'
 import { writingBy } from './statements'
 
-export const MAX_CONFLICT_RETRIES = 40
+const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2
 /** No retry begins later than this after the first try, unless the write sets another limit. */
 const RETRY_MS = 30_000

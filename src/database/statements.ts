@@ -3,7 +3,7 @@
  *
  * Invariant: a transaction's statements are refused after it has ended: they would run outside of any transaction.
  *
- * On a node of a Galera cluster each call that elsewhere commits by itself is a transaction: if another node is faster, Galera may
+ * On a node of a Galera cluster each call that elsewhere commits by itself is a transaction. If another node is faster, Galera may
  * apply such a statement again after its rows were sent; the answer of a COMMIT says that it is done. BEGIN and COMMIT go with the
  * statements, on our own connections in one packet, so that no lock is held while this process does something else.
  */

@@ -32,7 +32,7 @@ import { settled } from './turns'
 /** How long the last writes of a store wait for a server that hangs. */
 const CLOSING_MS = 2000
 
-export interface DatabaseOptions extends Setting {
+interface DatabaseOptions extends Setting {
   dataSource: DataSource
   /** Gives each caller a connection: on SQLite at once. */
   open: (done: Opened) => void
@@ -88,7 +88,7 @@ export class Database implements Session {
   readonly around = (): Joinable | null => transactionAround(this.#held)
 
   /**
-   * Runs `work` so that its calls of this database are known to be inside of the transaction. Only for work of a user's: the
+   * Runs `work` so that its calls of this database are known to be inside of the transaction. Only for work of a user's. The
    * store's own transactions call nothing but their statements, and until Node 24 a process that has once used an
    * `AsyncLocalStorage` makes every later promise more expensive.
    */

@@ -1,7 +1,7 @@
 /**
  * The turns of operations in one transaction. A row lock does not keep a transaction from itself: two appends that run at once in
  * one transaction would both read the same last id. So the operations of one connection wait for each other, whichever handle was
- * called; those of a transaction inside of it (a savepoint) wait for each other, and all others for that transaction as a whole.
+ * called. Those of a transaction inside of it (a savepoint) wait for each other, and all others for that transaction as a whole.
  */
 import { inScope, openScope } from '../shared/scopes'
 

@@ -20,7 +20,8 @@ export class WorkQueue {
   /** 0 means no limit. */
   @Column({ ...INTEGER, name: 'max_receives' }) maxReceives!: number
   @Column({ ...BIGINT, name: 'dead_letter_queue_id', nullable: true }) deadLetterQueueId!: bigint | null
-  @Column({ name: 'on_delete', type: 'varchar', length: 8 }) onDelete!: string
+  /** The column keeps its older name: processes of an older version read it while an upgrade runs. */
+  @Column({ name: 'on_delete', type: 'varchar', length: 8 }) onAck!: string
   @Column({ ...LONG, name: 'retention_seconds', nullable: true }) retentionSeconds!: number | null
   /** 0 or 1. */
   @Column(INTEGER) paused!: number

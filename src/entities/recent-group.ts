@@ -60,7 +60,7 @@ export class RecentItem {
   @Column({ ...TEXT, nullable: true }) payload!: string | null
   @Column({ ...LONG, name: 'occurred_at_ms', nullable: true }) occurredAtMs!: number | null
   @Column({ ...NAME, name: 'event_id', nullable: true }) eventId!: string | null
-  /** As `repositories/recent/score.ts` stores it: sorted, but not to be read as a number. */
+  /** As `repositories/recent/rows.ts` stores it: sorted, but not to be read as a number. */
   @Column({ ...BIGINT, nullable: true }) score!: bigint | null
   @Column({ ...LONG, name: 'created_at_ms' }) createdAtMs!: number
 }

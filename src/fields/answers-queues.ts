@@ -28,7 +28,7 @@ const queue = {
   visibilityTimeoutSeconds: of(SETTING.visibilityTimeoutSeconds, 60),
   maxReceives: orNull(of(SETTING.maxReceives, 5)),
   deadLetterQueue: shown('mail-dead', SETTING.deadLetterQueue.description),
-  onDelete: of(SETTING.onDelete, 'remove'),
+  onAck: of(SETTING.onAck, 'remove'),
   retentionSeconds: orNull(of(SETTING.retentionSeconds)),
   groupConcurrency: orNull(of(SETTING.groupConcurrency)),
   maxMessages: orNull(of(SETTING.maxMessages)),
@@ -83,7 +83,7 @@ export const DEAD_ERRORS: AnswerOf<Queue.DeadErrors> = answer('DeadErrors', {
     689,
     'How many dead messages were counted: up to 10,000 of each state, those that come last in the order of receives.',
   ),
-  more: truth(false, 'Whether there are dead messages that were not counted.'),
+  isExact: truth(true, 'False: there may be dead messages that were not counted, and the numbers are lower bounds.'),
 })
 const gauge = (example: number) => orNull(count(example))
 const historyPoint: AnswerOf<Queue.HistoryPoint> = answer('', {

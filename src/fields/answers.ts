@@ -6,7 +6,7 @@
  * In JSON ids are strings, and times are RFC 3339 in UTC with milliseconds. Payloads are the text that the store keeps.
  */
 import { jsonTextOf } from '../shared/json'
-import { type Field, ref, type Schema, orNull as schemaOrNull } from './field'
+import { described, type Field, ref, type Schema, orNull as schemaOrNull } from './field'
 
 /** Gives a function a name in the JavaScript that is being made. */
 type Bind = (helper: (...given: never[]) => unknown) => string
@@ -50,9 +50,6 @@ export function compiled<F>(make: (bind: Bind) => string): F {
   const source = make((helper) => `h${helpers.push(helper)}`)
   return new Function(...helpers.map((_, i) => `h${i + 1}`), `return ${source}`)(...helpers)
 }
-
-const described = (schema: Schema, description: string | undefined): Schema =>
-  description === undefined ? schema : { ...schema, description }
 
 /**
  * `JSON.stringify` of a result returns the answer of the call's REST route, so that an app can send it unchanged. `toJSON` is
@@ -220,7 +217,7 @@ export function list<T>(
     return out
   }
   return {
-    schema: { type: 'array', items: each.schema, ...(description !== undefined && { description }) },
+    schema: described({ type: 'array', items: each.schema }, description),
     example: examples,
     template: (name, bind) => `[\${${bind(joined)}(${name}, within)}]`,
   }

@@ -1,17 +1,20 @@
 /**
  * The decorators of DTOs. A DTO is a class with a decorator for each member, and says once what a body, or an argument of the
- * library, may be: from its decorators come the rules of class-validator, the reading of a body that is surely valid
- * (`http/input/read.ts`), the component of the OpenAPI document, the type that a handler gets, and the library's rules. A body is
- * judged as JSON has it: ids and times are texts.
+ * library, may be. From its decorators come the rules of class-validator and of the library, and the reading of a body that is surely
+ * valid (`http/input/read.ts`). So do the component of the OpenAPI document and the type that a handler gets. A body is judged as
+ * JSON has it: ids and times are texts.
  */
 import { ValidateBy, type ValidationArguments } from 'class-validator'
 import type { Fault } from '../shared/errors'
 import type { JsonText } from '../shared/json'
 import {
   type DtoClass,
+  described,
   type Field,
   type Judged,
   type Members,
+  nullable,
+  optional,
   orNull,
   type Rule,
   type Rules,
@@ -65,9 +68,6 @@ function declares<Given>(member: DtoMember): Declares<Given> {
     judge(dto, name as string)
   }
 }
-
-const described = (schema: Schema, description: string | undefined): Schema =>
-  description === undefined ? schema : { ...schema, description }
 
 const nullIn = ({ isJson }: Field): NullMeaning => (isJson ? 'value' : 'refused')
 
@@ -144,10 +144,9 @@ export function membersOf(dto: object): ReadonlyMap<string, DtoMember> {
 
 /** The library's rules of what a DTO has, and of `others`, which only the library takes. */
 export function rulesOfDto(dto: DtoClass, others: Members = {}): Rules {
-  const ruleOf = ({ field: { fault }, isRequired, null: meaning }: DtoMember): Rule => {
-    if (isRequired) return fault
-    if (meaning === 'kept') return (value) => (value === undefined || value === null ? null : fault(value))
-    return (value) => (value === undefined ? null : fault(value))
+  const ruleOf = ({ field, isRequired, null: meaning }: DtoMember): Rule => {
+    if (isRequired) return field.fault
+    return (meaning === 'kept' ? nullable(field) : optional(field)).rule
   }
   return new Map([...[...membersOf(dto)].map(([name, member]) => [name, ruleOf(member)] as const), ...rulesOf(others)])
 }
@@ -165,8 +164,7 @@ function schemaOf(dto: DtoClass): Schema & { properties: Record<string, Schema> 
     if (isRequired) required.push(name)
   }
   const schema = { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }
-  const description = components.get(dto)?.description
-  return description === undefined ? schema : { ...schema, description }
+  return described(schema, components.get(dto)?.description)
 }
 
 /** The components of all DTOs that have been loaded. */

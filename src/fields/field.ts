@@ -4,6 +4,7 @@
  */
 import { distance } from 'fastest-levenshtein'
 import { type Fault, invalidInput } from '../shared/errors'
+import { escaped } from '../shared/recentn-error'
 
 export type Schema = Readonly<Record<string, unknown>>
 /** The fault of a value, or null. */
@@ -54,6 +55,8 @@ export type Members = Readonly<Record<string, Member>>
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 export const said = <F extends Field>(field: F, description: string): F => ({ ...field, description })
 export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
+export const described = <S extends Schema>(schema: S, description: string | undefined): S =>
+  description === undefined ? schema : { ...schema, description }
 
 export function required<T>({ fault }: Field<T>): Member<T, true> {
   return { rule: fault, isRequired: true }
@@ -78,7 +81,7 @@ export function rulesOf(members: Members): Rules {
   return new Map(Object.entries(members).map(([name, { rule }]) => [name, rule]))
 }
 
-/** The rules of the options `T`, which may be left out but for those that are `needed`. */
+/** The rules of the options `T`, optional except `needed`. */
 export function optionRules<T extends object>(
   fields: Readonly<Record<keyof T, Field>>,
   needed: readonly (keyof T)[] = [],
@@ -128,11 +131,6 @@ export function sureList<T, Made>(list: readonly T[], max: number, sure: (one: T
     all.push(made)
   }
   return all
-}
-
-/** A reference token of RFC 6901. */
-export function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /** Adds the faults of an object whose members each have a rule; a member without a rule is a fault. */

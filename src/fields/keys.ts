@@ -4,10 +4,10 @@ import { type Field, nullable, optionRules, required, rulesOf } from './field'
 import { NAME, whole } from './rules'
 
 /**
- * The scopes of a key: `append` appends and removes items of groups; `read` looks at everything but feeds' entries;
- * `queue` sends, receives and settles messages; `feed` writes and reads the entries of feeds, their changes and
- * consumers; `admin` is settings, policies, queues, what removes more than items of one group, what removes or moves
- * messages that were never received, and what drops a feed.
+ * The scopes of a key. `append` appends and removes items of groups. `read` reads everything but feeds' entries.
+ * `queue` sends, receives and settles messages. `feed` writes and reads the entries of feeds, their changes and
+ * consumers. `admin` is for settings, policies and queues. It also removes more than items of one group, removes or moves
+ * messages that were never received, and drops feeds.
  */
 export const SCOPES = ['append', 'read', 'queue', 'feed', 'admin'] as const satisfies readonly Scope[]
 
@@ -27,7 +27,7 @@ const SCOPE_LIST: Field<readonly Scope[]> = {
 }
 export const newKey = { label: required(NAME), scopes: required(SCOPE_LIST), prefix: nullable(NAME) }
 export const NEW_KEY_RULES = rulesOf(newKey)
-export const VERIFY_RULES = optionRules({ patienceMs: whole(0, Number.MAX_SAFE_INTEGER) })
+export const VERIFY_RULES = optionRules({ timeLimitMs: whole(0, Number.MAX_SAFE_INTEGER) })
 
 /** 16 hexadecimal digits; anything but a string is none. */
 export function isKeyId(value: unknown): value is string {
@@ -38,7 +38,7 @@ export function isKeyId(value: unknown): value is string {
 export const SECRET_LENGTH = 43
 const KEY = new RegExp(`^rk_([0-9a-f]{16})_([A-Za-z0-9_-]{${SECRET_LENGTH}})$`)
 
-/** The two parts of a key as it was given out; null for what can be none. */
+/** The two parts of a key as it was given out; null if it cannot be a key. */
 export function partsOf(key: string): { id: string; secret: string } | null {
   const [, id, secret] = KEY.exec(key) ?? []
   return id === undefined || secret === undefined ? null : { id, secret }

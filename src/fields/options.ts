@@ -127,7 +127,7 @@ export function boundsOf({ minSeconds = DEFAULT_BACKOFF.minSeconds, maxSeconds }
   return { minSeconds, maxSeconds: maxSeconds ?? Math.max(minSeconds, DEFAULT_BACKOFF.maxSeconds) }
 }
 
-/** Milliseconds of patience, or null for no end of it. Throws `invalid_input`. */
+/** Milliseconds of the time limit, or null without one. Throws `invalid_input`. */
 export function checkedStop(options: { timeoutSeconds?: number }): number | null {
   refuse(faultsOf(options, STOP_RULES))
   return options.timeoutSeconds === undefined ? null : options.timeoutSeconds * 1000

@@ -1,14 +1,20 @@
 /** The arguments of queues, and the bodies of their routes; those of messages are in `messages.ts`. */
 import { RAN_OUT } from '../shared/failures'
-import type { OnDelete, QueueSettings } from '../shared/queue-types'
+import type { OnAck, QueueSettings } from '../shared/queue-types'
 import { Component, NotNull, Nullable, Optional, Refused, Required, rulesOfDto } from './dto'
 import { type Field, faultsOf, Judged, optional, required, rulesOf, said } from './field'
 import { defaulted, MAX_TTL_SECONDS, NAME, oneOf, prefixPage, text, whole } from './rules'
 
 export const MAX_VISIBILITY_SECONDS = 43_200
 export const MAX_DELAY_SECONDS = 315_360_000
-export const DEFAULT_MAX_RECEIVES = 5
-export const MAX_ERROR_CHARACTERS = 1000
+const DEFAULT_MAX_RECEIVES = 5
+const MAX_ERROR_CHARACTERS = 1000
+
+/** The part of an error's message that a row keeps. */
+export function keptError(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error)
+  return Array.from(said.toWellFormed()).slice(0, MAX_ERROR_CHARACTERS).join('')
+}
 
 export const HISTORY_PERIODS = ['hour', 'week'] as const
 export const QUEUE_STATES = ['all', 'main', 'dead', 'growing', 'stuck', 'blocked', 'paused'] as const
@@ -44,7 +50,7 @@ export const LIMITED =
 /** `messages` in `perSeconds`. */
 const RATES = { messages: whole(1, 100_000), perSeconds: whole(1, 86_400) }
 const RATE_RULES = rulesOf({ messages: required(RATES.messages), perSeconds: required(RATES.perSeconds) })
-export const RATE: Field<{ messages: number; perSeconds: number }> = {
+const RATE: Field<{ messages: number; perSeconds: number }> = {
   fault(value) {
     if (typeof value !== 'object' || value === null) return 'must be { messages, perSeconds }'
     const faults = faultsOf(value, RATE_RULES).map(({ pointer, detail }) => `${pointer?.slice(1)} ${detail}`)
@@ -66,10 +72,7 @@ export const SETTING = {
     'A message whose claim ends without an `ack` after this many receives is dead. Null is no limit.',
   ),
   deadLetterQueue: said(NAME, 'Where dead messages go: a queue that exists. Null: they stay, with the state `dead`.'),
-  onDelete: said(
-    oneOf(['remove', 'archive']),
-    'Whether a message that its receiver acknowledges is removed or archived.',
-  ),
+  onAck: said(oneOf(['remove', 'archive']), 'Whether a message that its receiver acknowledges is removed or archived.'),
   retentionSeconds: said(whole(1, MAX_TTL_SECONDS), 'How long archived messages are kept. Null: for ever.'),
   groupConcurrency: said(
     whole(1, 1000),
@@ -87,13 +90,13 @@ export const SETTING = {
 @Component(
   'QueueSettings',
   'A setting that is left out gets its default: `visibilityTimeoutSeconds` 30, ' +
-    `\`maxReceives\` ${DEFAULT_MAX_RECEIVES}, \`onDelete\` \`remove\`; the others null.`,
+    `\`maxReceives\` ${DEFAULT_MAX_RECEIVES}, \`onAck\` \`remove\`; the others null.`,
 )
 export class QueueSettingsDto extends Judged {
   @Optional(SETTING.visibilityTimeoutSeconds) visibilityTimeoutSeconds?: number
   @Nullable(SETTING.maxReceives) maxReceives?: number | null
   @Nullable(SETTING.deadLetterQueue) deadLetterQueue?: string | null
-  @Optional(SETTING.onDelete) onDelete?: OnDelete
+  @Optional(SETTING.onAck) onAck?: OnAck
   @Nullable(SETTING.retentionSeconds) retentionSeconds?: number | null
   @Nullable(SETTING.groupConcurrency) groupConcurrency?: number | null
   @Nullable(SETTING.maxMessages) maxMessages?: number | null
@@ -108,14 +111,14 @@ export const QUEUE_SETTINGS_RULES = rulesOfDto(QueueSettingsDto)
 @Component('QueueChanges', 'A setting that is left out stays as it is.')
 export class QueueChangesDto extends QueueSettingsDto {
   @NotNull(SETTING.visibilityTimeoutSeconds) override visibilityTimeoutSeconds?: number
-  @NotNull(SETTING.onDelete) override onDelete?: OnDelete
+  @NotNull(SETTING.onAck) override onAck?: OnAck
 }
 
 export const QUEUE_DEFAULTS = {
   visibilityTimeoutSeconds: 30,
   maxReceives: DEFAULT_MAX_RECEIVES,
   deadLetterQueue: null,
-  onDelete: 'remove',
+  onAck: 'remove',
   retentionSeconds: null,
   groupConcurrency: null,
   maxMessages: null,

@@ -85,7 +85,7 @@ function timeFault(value: unknown): string | null {
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 
 /** Milliseconds since 1970 of an RFC 3339 time, cut (not rounded) to milliseconds; null for what is none. */
-export function timeFromText(text: string): number | null {
+function timeFromText(text: string): number | null {
   const match = RFC_3339.exec(text)
   if (!match) return null
   const [, year, month, day, hour, minute, second, fraction, sign, offsetHour, offsetMinute] = match
@@ -143,10 +143,10 @@ export const TIME: Field<Date> = {
 export const TABLE_PREFIX: Field<string> = { fault: tablePrefixFault, schema: { type: 'string' } }
 
 /** A whole number from `min` to `max`. */
-export function whole(min: number, max: number, description?: string): Field<number> {
+export function whole(min: number, max: number): Field<number> {
   return {
     fault: (value) => integerFault(value, min, max),
-    schema: { type: 'integer', minimum: min, maximum: max, ...(description !== undefined && { description }) },
+    schema: { type: 'integer', minimum: min, maximum: max },
   }
 }
 
@@ -167,10 +167,10 @@ export const flag = kind<boolean>((value) => typeof value === 'boolean', 'must b
 export const text = kind<string>((value) => typeof value === 'string', 'must be a string', { type: 'string' })
 export const SIGNAL = kind<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')()
 
-export function oneOf<const W extends string>(words: readonly W[], description?: string): Field<W> {
+export function oneOf<const W extends string>(words: readonly W[]): Field<W> {
   return {
     fault: (value) => (words.includes(value as W) ? null : `must be one of ${words.join(', ')}`),
-    schema: { enum: [...words], ...(description !== undefined && { description }) },
+    schema: { enum: [...words] },
   }
 }
 
@@ -206,7 +206,7 @@ export const VALUE = json(MAX_VALUE_BYTES)
 /** The options of every list. */
 export const PAGE_LIMIT = defaulted(whole(1, MAX_BATCH), 100)
 export const page = { limit: optional(PAGE_LIMIT), after: optional(text()) }
-export const PAGE_RULES = rulesOf(page)
+const PAGE_RULES = rulesOf(page)
 export const prefixPage = { ...page, prefix: optional(PREFIX), contains: optional(PART) }
 export const PREFIX_PAGE_RULES = rulesOf(prefixPage)
 

@@ -27,7 +27,7 @@ export type AccessFunction<Incoming = Request> = (
 
 export type Access<Incoming = Request> = 'anonymous' | 'keys' | AccessFunction<Incoming>
 
-export interface Grant {
+interface Grant {
   /** The names that the request may see and change begin with this; null is all names. */
   prefix: string | null
   keyId?: string
@@ -103,7 +103,7 @@ function prefixOf(answer: unknown): string | null {
 export async function byKey(keys: InnerKeys, { headers }: Request, scope: Scope, isAlone?: boolean): Promise<Grant> {
   const text = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   if (text === undefined) throw new RecentnError('unauthorized', 'An API key is required: Authorization: Bearer rk_…')
-  const key = await keys.verify(text, isAlone ? { patienceMs: ALONE_MS } : undefined)
+  const key = await keys.verify(text, isAlone ? { timeLimitMs: ALONE_MS } : undefined)
   if (key === null) throw new RecentnError('unauthorized', 'The API key is not valid')
   if (!covers(key.scopes, scope)) {
     throw new RecentnError('forbidden', `The key ${key.id} does not have the scope ${scope}`)

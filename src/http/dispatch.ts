@@ -11,7 +11,7 @@ import { pathReader, queryReader } from './input/parameters'
 import { traceOf } from './metrics/traffic'
 import type { NameBound, NameBounds } from './name-bounds'
 import { EventStreams, type StreamLimits } from './output/event-streams'
-import { contentOf, deliver, isLargeRead, LargeReads, mustHaveRoomFor, mustHaveRoomToSend } from './output/sending'
+import { contentOf, deliver, isLargeRead, mustHaveRoomFor, mustHaveRoomToSend, runLargeRead } from './output/sending'
 import type { Answer, Route, UntypedInput } from './route'
 import { checkReach, type Subject, subjectsOf } from './subjects'
 import { WaitingRequests } from './waiting'
@@ -26,7 +26,7 @@ export interface DispatchOptions {
   maxPerPrefix?: NameBounds | undefined
   /**
    * Abort it when the server begins to stop. Requests that wait for messages or changes are then answered at once,
-   * streams end, new streams are refused with `draining`, and every answer closes its connection, so that
+   * streams end, and new streams are refused with `draining`. Every answer closes its connection, so that
    * `server.close()` ends soon.
    */
   stopping?: AbortSignal | undefined
@@ -35,9 +35,6 @@ export interface DispatchOptions {
   /** @internal For tests that must not wait. */
   streams?: Partial<StreamLimits> | undefined
 }
-
-/** Shared by all routers, because the process has one memory. */
-const largeReads = new LargeReads()
 
 /** The objects that all routes of a router share. */
 interface Shared {
@@ -96,7 +93,7 @@ export function handlerOf(route: Route, { store, guard, bound }: Shared, options
       if (waiting) reply(await waiting.run(request, handle))
       // Requests that wait for something are not counted as reads: they would block the reads of others.
       else if (isRead && isLargeRead(input.query))
-        await largeReads.run(async () => reply(await route.handle(store, input)))
+        await runLargeRead(async () => reply(await route.handle(store, input)))
       else reply(await route.handle(store, input))
     } catch (error) {
       throw error instanceof RecentnError ? inTermsOfTheRequest(error, route) : error

@@ -1,6 +1,6 @@
 /**
  * The pages: the dashboard at `/`, and the reference at `/docs`, which shows the OpenAPI document in Swagger UI. The build
- * makes their files. Each file is read and compressed once, and then kept. The pages hold no data and need no key: they
+ * makes their files. Each file is read and compressed once, and then kept. The pages hold no data and need no key. They
  * call the routes beside them, with the key that their user types in or with the cookies of the app around them.
  */
 import { readFileSync } from 'node:fs'

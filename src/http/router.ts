@@ -10,7 +10,7 @@ import type { Store } from '../store/types'
 import { type Access, type Guard, guardOf } from './access'
 import { type DispatchOptions, handlerOf } from './dispatch'
 import { SenderGone } from './input/body'
-import { MAX_TARGET_LENGTH } from './input/query'
+import { decodedText, MAX_TARGET_LENGTH } from './input/query'
 import type { Metrics } from './metrics/metrics'
 import { observing, traceOf } from './metrics/traffic'
 import { NameBound } from './name-bounds'
@@ -246,17 +246,8 @@ function undecodable(target: string, routes: readonly Route[]): Fault[] {
     const template = path.split('/')
     const fits = (part: string, i: number) => part.startsWith('{') || part === segments[i]
     if (template.length !== segments.length || !template.every(fits)) continue
-    const broken = template.filter((part, i) => part.startsWith('{') && !isDecodable(segments[i] ?? ''))
+    const broken = template.filter((part, i) => part.startsWith('{') && decodedText(segments[i] ?? '') === null)
     return broken.map((part) => ({ parameter: part.slice(1, -1), detail: 'has percent-encoding that is not UTF-8' }))
   }
   return []
-}
-
-function isDecodable(segment: string): boolean {
-  try {
-    decodeURIComponent(segment)
-    return true
-  } catch {
-    return false
-  }
 }

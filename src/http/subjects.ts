@@ -15,7 +15,7 @@ export type Subject =
   | { kind: SubjectKind; prefix: string }
 
 /** Everything of one kind that a request is about. */
-export interface NamedSubjects {
+interface NamedSubjects {
   /** The names in its path, query and body: decoded, each once. */
   readonly names: readonly string[]
   /** The request lists, reads or changes things whose names begin with one of these. `''` is every name. */

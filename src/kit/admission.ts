@@ -4,8 +4,8 @@
  *
  * Invariant: every call that is admitted is settled exactly once.
  */
-import type { Requester } from '../repositories/runners'
 import { type ErrorCode, isPassing, RecentnError } from '../shared/errors'
+import type { Requester } from '../shared/requests'
 import { InFlight } from '../shared/settle-batch'
 
 /** How a mechanism admits calls. */
@@ -46,7 +46,7 @@ export function isShared(error: unknown): boolean {
   return isPassing(error) || (error instanceof RecentnError && SHARED.has(error.code))
 }
 
-export class Pending {
+export class PendingCalls {
   readonly #items = new InFlight()
   #bytes = 0
   #isClosed = false

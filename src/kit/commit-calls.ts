@@ -1,13 +1,12 @@
 /** The operations of group commit, and the calls as it keeps them. */
-import type { Session, Tx } from '../database/engine'
-import type { CommitOperation, Requester } from '../repositories/runners'
 import { RecentnError } from '../shared/errors'
-import { performance, setTimeout } from '../shared/platform'
+import { delay, performance } from '../shared/platform'
+import type { Requester } from '../shared/requests'
 import type { Admission, Size } from './admission'
-import type { Sizes } from './histogram'
+import type { Histogram } from './histogram'
 
 /** A lane as the marks of its batches name it. */
-export interface LaneWriter {
+interface LaneWriter {
   readonly lane: number
   /** Drawn at random: the name of no other lane, in any process. */
   readonly name: string
@@ -15,40 +14,38 @@ export interface LaneWriter {
   readonly batch: bigint
 }
 
-/** The marks that `run` leaves: they tell, after a connection was lost while committing, whether the commit arrived. */
-export interface Marks {
-  newName(): string
-  hasArrived(tx: Tx, writer: LaneWriter): Promise<boolean>
-  /** Removes the marks of writers that are done. */
-  forget(session: Session, writers: readonly LaneWriter[]): Promise<void>
-}
-
-export interface Writing {
-  /** Whose mark the transaction is to leave. */
+interface Writing {
+  /** Whose mark the transaction is to leave: it tells, after a connection was lost while committing, whether the commit arrived. */
   writer: LaneWriter
   /** True when the same requests have failed: what makes an ordinary run faster and may fail is left out. */
   isCareful: boolean
+  /** No retry begins later than this after the first try. */
+  retryMs: number
+  /** How long it waits for a lock. */
+  lockSeconds: number
 }
 
-export interface GroupCommitOptions<Request, Result>
-  extends Admission,
-    Pick<CommitOperation<never, Request, Result>, 'what' | 'sizeOf' | 'heldLocks'> {
+export interface GroupCommitOptions<Request, Result> extends Admission {
   /** Lanes 0 to `lanes` − 1; one more is for calls that are set aside. */
   lanes: number
-  session: Session
-  marks: Marks
   /** Requests of one key, a name or a number, go through one lane. */
   keyOf(request: Request): string | number
-  /** Writes the requests: a result or an error for each. An error that it throws rolls all of them back. */
-  run(tx: Tx, requests: readonly Request[], writing: Writing): Promise<readonly (Result | RecentnError)[]>
-  batches?: Sizes | undefined
+  sizeOf(request: Request): Size
+  /** Writes the requests in one transaction: a result or an error for each. An error that it throws rolls all of them back. */
+  run(requests: readonly Request[], writing: Writing): Promise<readonly (Result | RecentnError)[]>
+  /** For each request the name of a lock that it needs and another transaction holds; null if there is none. Waits for none. */
+  heldLocks(requests: readonly Request[]): Promise<readonly (string | null)[]>
+  newWriter(): string
+  /** Removes the marks of writers that are done. */
+  forget(writers: readonly LaneWriter[]): Promise<void>
+  batches?: Histogram | undefined
   /** Unanswered items and bytes beyond which calls are refused with `overloaded`. Defaults: 100,000 and 64 MiB. */
   maxPendingItems?: number | undefined
   maxPendingBytes?: number | undefined
   /** Items of one transaction; one call is taken whatever its size. Default: 2,000. */
   maxBatchItems?: number | undefined
   /** No attempt begins later than this after a call's first conflict. Default: 30,000. */
-  patienceMs?: number | undefined
+  timeLimitMs?: number | undefined
 }
 
 export interface WaitingCall<Request, Result> extends Size {
@@ -82,12 +79,12 @@ export interface Conflict<Request, Result> {
 export type HeldLocks<Request, Result> = ReadonlyMap<WaitingCall<Request, Result>, string>
 
 export async function heldOf<Request, Result>(
-  { session, heldLocks }: Pick<GroupCommitOptions<Request, Result>, 'session' | 'heldLocks'>,
+  heldLocks: GroupCommitOptions<Request, Result>['heldLocks'],
   calls: Calls<Request, Result>,
 ): Promise<HeldLocks<Request, Result>> {
   const held = new Map<WaitingCall<Request, Result>, string>()
   if (calls.length === 0) return held
-  const names = await session.read((reader) => heldLocks(reader, calls.map(requestOf)))
+  const names = await heldLocks(calls.map(requestOf))
   for (const [index, call] of calls.entries()) {
     const name = names[index]
     if (name != null) held.set(call, name)
@@ -96,8 +93,8 @@ export async function heldOf<Request, Result>(
 }
 
 /**
- * Of the first calls for each lock, one whose turn has come; in every second of its turns it is alone, otherwise all that
- * wait for the same lock go with it, of which one may need a lock besides that does not become free.
+ * One of the first calls for each lock, whose turn has come. In every second of its turns it is alone. One of those that wait
+ * for the same lock, and usually go with it, may need a further lock that does not become free.
  */
 export function nextTurn<Request, Result>(
   waiting: Calls<Request, Result>,
@@ -119,15 +116,15 @@ export function stillHeld(): RecentnError {
   return new RecentnError('conflict', undefined, { retryAfterSeconds: 1 })
 }
 
-export function patienceOf({ patienceMs = 30_000 }: { patienceMs?: number | undefined }): number {
-  return patienceMs
+export function timeLimitOf({ timeLimitMs = 30_000 }: { timeLimitMs?: number | undefined }): number {
+  return timeLimitMs
 }
 
-/** In its patience a call has so many turns to wait for a lock that looks held. */
+/** Within its time limit a call has this many turns to wait for a lock that looks held. */
 const TURNS = 6
 
-export function turnMs(options: { patienceMs?: number | undefined }): number {
-  return patienceOf(options) / TURNS
+export function turnMs(options: { timeLimitMs?: number | undefined }): number {
+  return timeLimitOf(options) / TURNS
 }
 
 /** How long a transaction waits for a lock: its other calls wait as long as the one whose lock is held. */
@@ -156,7 +153,7 @@ export class Pace {
 
   /** Longer each time, until `awake`. */
   async rest(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, this.#restMs))
+    await delay(this.#restMs)
     this.#restMs = Math.min(2 * this.#restMs, Math.max(REST_MS, this.#usualMs))
   }
 
@@ -165,8 +162,8 @@ export class Pace {
   }
 }
 
-export function newLane<Request, Result>(lane: number, marks: Marks): Lane<Request, Result> {
-  return { writer: { lane, name: marks.newName(), batch: 0n }, waiting: [], running: false }
+export function newLane<Request, Result>(lane: number, name: string): Lane<Request, Result> {
+  return { writer: { lane, name, batch: 0n }, waiting: [], running: false }
 }
 
 export function takeBatch<Request, Result>(lane: Lane<Request, Result>, max: Size): Calls<Request, Result> {

@@ -2,23 +2,22 @@
  * Group commit: while a transaction is in flight, incoming calls collect, and the next transaction commits them all.
  * There is no timer: a lone call starts at once. Owns the calls that wait; knows no SQL.
  *
- * Invariants: each lane runs one transaction at a time, and calls of one key (an append has its first group's) go through
- * one lane, so that lanes seldom wait for each other's locks. Calls that need the same locks run in their order. Every call
+ * Invariants: each lane runs one transaction at a time. Calls of one key (an append has its first group's) go through one
+ * lane, so that lanes seldom wait for each other's locks. Calls that need the same locks run in their order. Every call
  * is answered exactly once, after its transaction has ended. A call that the database refuses fails alone: a batch that
  * fails runs again with care, and then in halves.
  *
  * When another transaction holds a lock, the calls that need it are set aside, to another lane, with all calls of
- * their keys; later calls of these keys follow until none of the key is unanswered. That lane runs the calls whose locks are
- * free, and asks for the others again. A lock that is held at each look is waited for once in a sixth of the patience, by the
- * calls that need it and no others, so that they get their turn among other processes. A call that is stuck delays others
+ * their keys. Later calls of these keys follow until none of the key is unanswered. That lane runs the calls whose locks are
+ * free, and asks for the others again. A lock may be held at each look. Once in a sixth of the time limit the calls
+ * that need it wait for it, without others, to get their turn among other processes. A call that is stuck delays others
  * once, for a second, and fails without them. If the transactions that succeed take long, so do waits for their locks. A call
  * that needs further locks (an append to several groups) may be overtaken by one of its key that does not.
  */
-import type { Tx } from '../database/engine'
-import type { Requester } from '../repositories/runners'
 import { RecentnError } from '../shared/errors'
 import { performance, setImmediate } from '../shared/platform'
-import { answer, isShared, Pending, type Size } from './admission'
+import type { Requester } from '../shared/requests'
+import { answer, isShared, PendingCalls, type Size } from './admission'
 import type { Calls, Conflict, GroupCommitOptions, HeldLocks, Lane, WaitingCall } from './commit-calls'
 import * as waiting from './commit-calls'
 
@@ -38,15 +37,15 @@ export class GroupCommit<Request, Result> {
   /** Whether a call that is set aside may be locked. */
   #isInDoubt = false
   readonly #pace = new waiting.Pace()
-  readonly #pending: Pending
+  readonly #pending: PendingCalls
 
   constructor(options: GroupCommitOptions<Request, Result>) {
     const { lanes, maxPendingItems: maxItems = 100_000, maxPendingBytes: maxBytes = 64 * 1024 * 1024 } = options
     this.#options = options
     this.#maxBatch = { items: options.maxBatchItems ?? 2000, bytes: MAX_BATCH_BYTES }
-    this.#pending = new Pending({ ...options, maxItems, maxBytes })
-    this.#lanes = Array.from({ length: lanes }, (_, number) => waiting.newLane(number, options.marks))
-    this.#asideLane = waiting.newLane(lanes, options.marks)
+    this.#pending = new PendingCalls({ ...options, maxItems, maxBytes })
+    this.#lanes = Array.from({ length: lanes }, (_, number) => waiting.newLane(number, options.newWriter()))
+    this.#asideLane = waiting.newLane(lanes, options.newWriter())
   }
 
   /**
@@ -67,10 +66,9 @@ export class GroupCommit<Request, Result> {
   /** Refuses later calls; resolves when all that were accepted are answered, and the marks are removed. */
   async close(): Promise<void> {
     await this.#pending.close()
-    const { session, marks } = this.#options
     const used = [...this.#lanes, this.#asideLane].map(({ writer }) => writer).filter(({ batch }) => batch > 0n)
     // Where the database is away they stay; the sweeper of another process removes them some day.
-    await marks.forget(session, used).catch(() => {})
+    await this.#options.forget(used).catch(() => {})
   }
 
   #enqueue(lane: Lane<Request, Result>, call: WaitingCall<Request, Result>): void {
@@ -100,15 +98,14 @@ export class GroupCommit<Request, Result> {
     calls: Calls<Request, Result>,
     isCareful = false,
   ): Promise<Conflict<Request, Result>[]> {
-    const { session, marks, batches, run } = this.#options
+    const { batches, run } = this.#options
     const { writer } = lane
     const requests = calls.map(waiting.requestOf)
     writer.batch++
     try {
       const { lockSeconds } = this.#pace
-      const options = { arrived: (tx: Tx) => marks.hasArrived(tx, writer), retryMs: RETRY_MS, lockSeconds }
       const begun = performance.now()
-      const results = await session.write((tx) => run(tx, requests, { writer, isCareful }), options)
+      const results = await run(requests, { writer, isCareful, retryMs: RETRY_MS, lockSeconds })
       this.#pace.took(performance.now() - begun)
       batches?.add(waiting.itemsOf(calls))
       for (let index = 0; index < calls.length; index++) {
@@ -129,7 +126,7 @@ export class GroupCommit<Request, Result> {
 
   /** Sets aside the calls that wait for another transaction's lock, so that the others of the lane continue. */
   async #sortOut(lane: Lane<Request, Result>, conflict: Conflict<Request, Result>, isAgain: boolean): Promise<void> {
-    const calls = this.#patient(conflict)
+    const calls = this.#inTime(conflict)
     const locked = await this.#locked(calls)
     if (locked === null) return
     const isFree = locked.size === 0
@@ -171,7 +168,7 @@ export class GroupCommit<Request, Result> {
     if (locked.size > 0) this.#isInDoubt = true
     const free = calls.filter((call) => !locked.has(call))
     const chosen = waiting.fitting(free, this.#maxBatch)
-    const held = this.#patient({ calls: [...locked.keys()], error: waiting.stillHeld() })
+    const held = this.#inTime({ calls: [...locked.keys()], error: waiting.stillHeld() })
     const isLeft = new Set([...free.slice(chosen.length), ...held])
     lane.waiting = [...calls.filter((call) => isLeft.has(call)), ...lane.waiting]
     if (chosen.length > 0) {
@@ -190,13 +187,13 @@ export class GroupCommit<Request, Result> {
       call.turnAt = performance.now() + waiting.turnMs(this.#options)
       call.turns++
     }
-    for (const conflict of await this.#commit(lane, calls)) this.#wait(lane, this.#patient(conflict))
+    for (const conflict of await this.#commit(lane, calls)) this.#wait(lane, this.#inTime(conflict))
   }
 
   /** One of the calls that looked free may be what keeps the others from their locks. */
   async #part(lane: Lane<Request, Result>, conflict: Conflict<Request, Result>): Promise<void> {
     // Each part may wait for a lock as long as the whole has.
-    const calls = this.#patient(conflict)
+    const calls = this.#inTime(conflict)
     if (calls.length === 0) return
     const locked = await this.#locked(calls)
     if (locked === null) return
@@ -216,7 +213,7 @@ export class GroupCommit<Request, Result> {
   /** The calls whose locks another transaction holds, as far as is known. Null where asking has failed them. */
   async #locked(calls: Calls<Request, Result>): Promise<HeldLocks<Request, Result> | null> {
     try {
-      return await waiting.heldOf(this.#options, calls)
+      return await waiting.heldOf(this.#options.heldLocks, calls)
     } catch (error) {
       this.#fail(calls, error)
       return null
@@ -224,14 +221,14 @@ export class GroupCommit<Request, Result> {
   }
 
   /** Fails the calls that have waited long enough, and gives the others. */
-  #patient({ calls, error }: Conflict<Request, Result>): WaitingCall<Request, Result>[] {
+  #inTime({ calls, error }: Conflict<Request, Result>): WaitingCall<Request, Result>[] {
     const now = performance.now()
-    const patienceMs = waiting.patienceOf(this.#options)
+    const timeLimitMs = waiting.timeLimitOf(this.#options)
     for (const call of calls) call.since ??= now
-    const isPatient = ({ since }: WaitingCall<Request, Result>) => now - (since as number) < patienceMs
-    const late = calls.filter((call) => !isPatient(call))
+    const isInTime = ({ since }: WaitingCall<Request, Result>) => now - (since as number) < timeLimitMs
+    const late = calls.filter((call) => !isInTime(call))
     this.#fail(late, error)
-    return calls.filter(isPatient)
+    return calls.filter(isInTime)
   }
 
   #fail(calls: Calls<Request, Result>, error: unknown): void {

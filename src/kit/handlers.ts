@@ -1,15 +1,16 @@
 /**
  * Runs the handlers of a worker or a poller. Owns the claims that wait here for a handler, and the handlers that run.
  *
- * Invariants: at most `concurrency` handlers run, each on up to `size` claims. A claim that came in is run, unless its owner takes it back. A suspect begins
- * when nothing else runs, where the others end in time, and nothing else begins until it has ended or has had its time.
+ * Invariants: at most `concurrency` handlers run, each on up to `size` claims. A claim that came in is run, unless its owner takes
+ * it back. A suspect begins when nothing else runs, where the others end in time, and nothing else begins until it has ended or has
+ * had its time.
  */
 import { endsWithin } from '../shared/backoff'
 import type { Lease } from '../shared/leases'
 import { CLOCK } from '../shared/platform'
 import { CAREFUL_MS, LAST_MS } from '../shared/running'
 
-export interface HandlersOptions<Held> {
+interface HandlersOptions<Held> {
   concurrency: number
   size?: number
   /** How long a claim waits for others, until there are `size`; default 0. */
@@ -30,7 +31,7 @@ export class Handlers<Held extends Lease<unknown>> {
   /** When each came that waits for others. */
   readonly #cameAt = new WeakMap<Held, number>()
   #cancel: (() => void) | undefined
-  #waits: [holds: () => boolean, resolve: () => void][] = []
+  readonly #waits = new Set<{ holds: () => boolean; resolve: () => void }>()
 
   constructor(private readonly options: HandlersOptions<Held>) {}
 
@@ -65,7 +66,7 @@ export class Handlers<Held extends Lease<unknown>> {
   next(): void {
     this.#cancel?.()
     while (!this.closed && this.busy < this.options.concurrency) {
-      const [lease] = this.waiting
+      const lease = this.waiting[0]
       if (!lease) break
       if (lease.isSuspect) void this.#runAlone(lease)
       else {
@@ -74,13 +75,13 @@ export class Handlers<Held extends Lease<unknown>> {
         void this.#begin(batch)
       }
     }
-    this.#waits = this.#waits.filter(([holds, resolve]) => !holds() || resolve())
+    for (const wait of this.#waits) if (wait.holds() && this.#waits.delete(wait)) wait.resolve()
   }
 
   /** Resolves when it holds, by what waits and what runs here. */
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve) => {
-      this.#waits.push([holds, resolve])
+      this.#waits.add({ holds, resolve })
       this.next()
     })
   }
@@ -120,14 +121,15 @@ export class Handlers<Held extends Lease<unknown>> {
     return 0
   }
 
-  async #begin(count: number): Promise<void> {
+  #begin(count: number): Promise<void> {
     const leases = this.waiting.splice(0, count)
     for (const lease of leases) this.running.add(lease)
     this.busy++
-    await this.options.run(leases)
-    this.busy--
-    for (const lease of leases) this.running.delete(lease)
-    this.next()
+    return this.options.run(leases).then(() => {
+      this.busy--
+      for (const lease of leases) this.running.delete(lease)
+      this.next()
+    })
   }
 
   async #runAlone(lease: Held): Promise<void> {

@@ -10,9 +10,9 @@ export interface Counted {
 }
 
 /** 1, 2, 5, 10, … 2,000: of batches. */
-export const BATCH_BOUNDS: readonly number[] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
+const BATCH_BOUNDS: readonly number[] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
 
-export class Sizes implements Counted {
+export class Histogram implements Counted {
   readonly buckets: number[]
   sum = 0
   count = 0

@@ -5,12 +5,12 @@
  *
  * Invariant: an event that comes after `look` ends the next wait at once, so that none is missed between a look and the wait.
  */
-import type { Waiting } from '../repositories/runners'
 import { clearTimeout, performance, setTimeout } from '../shared/platform'
-import { type Admission, Pending } from './admission'
-import { forget, movesOn, type WaitsByClock } from './test-time'
+import type { Waiting } from '../shared/requests'
+import { type Admission, PendingCalls } from './admission'
+import { joinTestTime, leaveTestTime, type WaitsByClock } from './test-time'
 
-export interface LongPollOptions extends Admission {
+interface LongPollOptions extends Admission {
   /** Callers that may have entered. Default: 10,000. */
   maxCallers?: number | undefined
   /** Called whenever a caller begins to wait. */
@@ -22,11 +22,11 @@ const ONE = { items: 1, bytes: 0 }
 
 export class LongPoll<Mark = void> implements WaitsByClock {
   readonly #topics = new Map<string, Set<LongPollCaller<Mark>>>()
-  readonly #entered: Pending
+  readonly #entered: PendingCalls
 
   constructor(private readonly options: LongPollOptions) {
-    this.#entered = new Pending({ ...options, maxItems: options.maxCallers ?? 10_000 })
-    movesOn(this)
+    this.#entered = new PendingCalls({ ...options, maxItems: options.maxCallers ?? 10_000 })
+    joinTestTime(this)
   }
 
   /** Callers that have not left. */
@@ -80,20 +80,20 @@ export class LongPoll<Mark = void> implements WaitsByClock {
   }
 
   /** All callers look again, and those whose time has ended are answered. */
-  movedOn(ms: number): void {
-    for (const callers of this.#topics.values()) for (const caller of callers) caller.movedOn(ms)
+  timePassed(ms: number): void {
+    for (const callers of this.#topics.values()) for (const caller of callers) caller.timePassed(ms)
   }
 
   /** Ends all waits, and refuses later callers; resolves when all callers have left. */
   close(): Promise<void> {
-    forget(this)
+    leaveTestTime(this)
     for (const callers of this.#topics.values()) for (const caller of callers) caller.end()
     return this.#entered.close()
   }
 }
 
 /** One call: it looks, waits for events, looks again, and leaves. */
-export class LongPollCaller<Mark> implements Waiting<Mark> {
+class LongPollCaller<Mark> implements Waiting<Mark> {
   /** The result of the last look, for the caller to interpret. */
   mark: Mark | undefined
   #deadline: number
@@ -150,7 +150,7 @@ export class LongPollCaller<Mark> implements Waiting<Mark> {
   }
 
   /** The caller looks again, for a last time when its time has ended. */
-  movedOn(ms: number): void {
+  timePassed(ms: number): void {
     this.#deadline -= ms
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null

@@ -9,7 +9,7 @@
 import { LONGEST_TIMER_MS, Pauses } from '../shared/backoff'
 import { guarded } from '../shared/faults'
 import { clearImmediate, clearTimeout, outside, performance, setImmediate, setTimeout } from '../shared/platform'
-import { forget, movesOn, type WaitsByClock } from './test-time'
+import { joinTestTime, leaveTestTime, type WaitsByClock } from './test-time'
 
 export interface LoopOptions {
   /** Resolves to the milliseconds until the next round, or to null when there is nothing to do until a wake. */
@@ -39,7 +39,7 @@ export class Loop implements WaitsByClock {
 
   constructor(private readonly options: LoopOptions) {
     this.#pauses = new Pauses(options.faultPauses.longestMs, options.faultPauses.firstMs)
-    movesOn(this)
+    joinTestTime(this)
   }
 
   get isStopped(): boolean {
@@ -69,7 +69,7 @@ export class Loop implements WaitsByClock {
   }
 
   /** A pause that ends within this time ends now; a round that runs may not have seen it, and is followed by another. */
-  movedOn(ms: number): void {
+  timePassed(ms: number): void {
     this.#nextAt -= ms
     this.#restUntil -= ms
     if (this.#running) this.wake()
@@ -79,7 +79,7 @@ export class Loop implements WaitsByClock {
   /** Resolves when the round that runs has ended; no other begins. Repeatable. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    forget(this)
+    leaveTestTime(this)
     this.#cancel?.()
     await this.#running
   }

@@ -1,22 +1,20 @@
 /**
  * Merged calls: while a statement is in flight, incoming calls collect, and the next statement answers them all. There is
  * no timer: a lone call starts in the same turn of the event loop. Further statements of a kind run beside the
- * first only when as much waits as is in flight; otherwise a few callers would keep them all busy with one call each. Owns
+ * first only when as much waits as is in flight. Otherwise a few callers would keep them all busy with one call each. Owns
  * the calls that wait; no SQL.
  *
  * Invariants: a call joins only a statement that has not been sent yet, so that it sees whatever was acknowledged before.
  * An id of a request is in one statement at a time. Every call is answered exactly once. When a statement fails, each of
  * its calls runs by itself, so that only the call that caused it fails.
  */
-import type { MergeOperation, Requester } from '../repositories/runners'
 import { RecentnError } from '../shared/errors'
 import { nextTick } from '../shared/platform'
-import { type Admission, answer, isShared, Pending } from './admission'
-import type { Sizes } from './histogram'
+import type { Merging, Requester } from '../shared/requests'
+import { type Admission, answer, isShared, PendingCalls } from './admission'
+import type { Histogram } from './histogram'
 
-export interface MergedCallsOptions<Request, Result>
-  extends Admission,
-    Omit<MergeOperation<never, Request, Result>, 'run'> {
+export interface MergedCallsOptions<Request, Result> extends Admission, Merging<Request, Result> {
   /** Statements in flight, of each kind. */
   atOnce: number
   /** Unanswered size beyond which calls are refused with `overloaded`. */
@@ -24,7 +22,7 @@ export interface MergedCallsOptions<Request, Result>
   /** Answers requests of one kind with one statement: a result or an error for each. */
   run(requests: readonly Request[]): Promise<readonly (Result | RecentnError)[]>
   /** Counts the size of each statement. */
-  batches?: Sizes | undefined
+  batches?: Histogram | undefined
 }
 
 interface MergedCall<Request, Result> {
@@ -48,10 +46,10 @@ const NO_IDS: readonly string[] = []
 
 export class MergedCalls<Request, Result> {
   readonly #lines = new Map<string, Line<Request, Result>>()
-  readonly #pending: Pending
+  readonly #pending: PendingCalls
 
   constructor(private readonly options: MergedCallsOptions<Request, Result>) {
-    this.#pending = new Pending({ ...options, maxItems: options.maxPendingSize })
+    this.#pending = new PendingCalls({ ...options, maxItems: options.maxPendingSize })
   }
 
   /**

@@ -2,18 +2,16 @@
  * Runs the operations of a store: some commit together, some are answered together, and long ones take turns. Owns the
  * mechanism of each operation. No SQL.
  */
-import type { Session } from '../database/engine'
-import type { CommitOperation, MergeOperation, Requester, Runnable, Runner } from '../repositories/runners'
+import type { Requester } from '../shared/requests'
 import type { Admission } from './admission'
-import type { GroupCommitOptions, Marks } from './commit-calls'
+import type { GroupCommitOptions } from './commit-calls'
 import { GroupCommit } from './group-commit'
 import { MergedCalls, type MergedCallsOptions } from './merged-calls'
 
-interface SharedRunnerOptions<Memory> extends Omit<Admission, 'what'> {
-  session: Session
+interface SharedRunnerOptions<Session, Memory> extends Omit<Admission, 'what'> {
   /** The arguments of operations. */
+  session: Session
   memory: Memory
-  marks: Marks
 }
 
 type CommitNumbers = Pick<
@@ -22,41 +20,50 @@ type CommitNumbers = Pick<
 >
 type MergeNumbers = Pick<MergedCallsOptions<never, never>, 'atOnce' | 'maxPendingSize' | 'batches'>
 
+/** An operation that shares commits or statements. */
+interface SharedOperation<Session, Memory, Options> {
+  /** The options of its mechanism, apart from numbers. */
+  shared(session: Session, memory: Memory): Options
+}
+
+/** An operation that runs each request by itself. */
+interface LongOperation<Session, Memory> {
+  alone(session: Session, memory: Memory, request: never): Promise<unknown>
+}
+
 interface Mechanism<Request, Result> {
   hand(request: Request, caller: Requester<Result>): void
 }
 
 type LongWork = () => Promise<unknown>
 
-export class SharedRunner<Memory> implements Runner<Memory> {
+export class SharedRunner<Session, Memory> {
   readonly #mechanisms = new Map<object, Mechanism<unknown, unknown>>()
   readonly #shared: { close(): Promise<void> }[] = []
   #turns: MergedCalls<LongWork, unknown> | null = null
 
-  constructor(private readonly options: SharedRunnerOptions<Memory>) {}
+  constructor(private readonly options: SharedRunnerOptions<Session, Memory>) {}
 
   /** Requests of the operation go into one transaction. */
-  commits<Request, Result>(operation: CommitOperation<Memory, Request, Result>, numbers: CommitNumbers): this {
-    const { memory } = this.options
-    const commits = new GroupCommit<Request, Result>({
-      ...this.options,
-      ...operation,
-      ...numbers,
-      keyOf: (request) => operation.keyOf(request, memory),
-      run: (tx, requests, writing) => operation.run(tx, memory, requests, writing),
-    })
-    return this.#add(operation, commits)
+  commits<Request, Result>(
+    operation: SharedOperation<Session, Memory, Omit<GroupCommitOptions<Request, Result>, 'lanes'>>,
+    numbers: CommitNumbers,
+  ): this {
+    const { session, memory } = this.options
+    return this.#add(operation, new GroupCommit({ ...this.options, ...operation.shared(session, memory), ...numbers }))
   }
 
   /** Requests of the operation are answered by one statement. */
-  merges<Request, Result>(operation: MergeOperation<Memory, Request, Result>, numbers: MergeNumbers): this {
+  merges<Request, Result>(
+    operation: SharedOperation<Session, Memory, Omit<MergedCallsOptions<Request, Result>, keyof MergeNumbers>>,
+    numbers: MergeNumbers,
+  ): this {
     const { session, memory } = this.options
-    const run = (requests: readonly Request[]) => operation.run(session, memory, requests)
-    return this.#add(operation, new MergedCalls<Request, Result>({ ...this.options, ...operation, ...numbers, run }))
+    return this.#add(operation, new MergedCalls({ ...this.options, ...operation.shared(session, memory), ...numbers }))
   }
 
   /** A few requests of these operations run at a time: the others take no connection while they wait for their turn. */
-  takesTurns(operations: readonly Runnable<Memory, never, unknown>[], numbers: MergeNumbers & { what: string }): this {
+  takesTurns(operations: readonly LongOperation<Session, Memory>[], numbers: MergeNumbers & { what: string }): this {
     const turns = new MergedCalls<LongWork, unknown>({
       ...this.options,
       ...numbers,
@@ -81,11 +88,7 @@ export class SharedRunner<Memory> implements Runner<Memory> {
   }
 
   /** Throws where the request cannot be taken. */
-  hand<Request, Result>(
-    operation: Runnable<Memory, Request, Result>,
-    request: Request,
-    caller: Requester<Result>,
-  ): void {
+  hand<Request, Result>(operation: object, request: Request, caller: Requester<Result>): void {
     const mechanism = this.#mechanisms.get(operation) as Mechanism<Request, Result>
     mechanism.hand(request, caller)
   }

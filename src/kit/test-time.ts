@@ -11,17 +11,17 @@ export interface WaitsByClock {
   /** The longest step that it bears; any step when left out. */
   readonly longestStepMs?: number
   /** Called when `ms` have passed. Work that waits for that may begin; resolves when its claims are extended. */
-  movedOn(ms: number): Promise<void> | void
+  timePassed(ms: number): Promise<void> | void
 }
 
 const waiting = new Set<WaitsByClock>()
 
-/** To be called until `forget`. */
-export function movesOn(one: WaitsByClock): void {
+/** To be called until `leaveTestTime`. */
+export function joinTestTime(one: WaitsByClock): void {
   waiting.add(one)
 }
 
-export function forget(one: WaitsByClock): void {
+export function leaveTestTime(one: WaitsByClock): void {
   waiting.delete(one)
 }
 
@@ -29,26 +29,26 @@ export function forget(one: WaitsByClock): void {
  * The leases move on until `stopped`. A lease has a half of its time left, or more: a step spends half of that before it is
  * extended.
  */
-export function movedByTests<Held extends Lease<unknown>>(leases: Leases<Held>, stopped: Promise<unknown>): void {
+export function extendInTestTime<Held extends Lease<unknown>>(leases: Leases<Held>, stopped: Promise<unknown>): void {
   const held = {
     get longestStepMs() {
       let shortestMs = Number.POSITIVE_INFINITY
       for (const { ms } of leases.held.values()) shortestMs = Math.min(shortestMs, ms)
       return shortestMs / 4
     },
-    movedOn: () => leases.extend([...leases.held.values()]),
+    timePassed: () => leases.extend([...leases.held.values()]),
   }
-  movesOn(held)
-  void stopped.then(() => forget(held))
+  joinTestTime(held)
+  void stopped.then(() => leaveTestTime(held))
 }
 
 /** `move`: moves the database's clock by one step. */
-export async function moveOn(ms: number, move: (stepMs: number) => void): Promise<void> {
+export async function passTime(ms: number, move: (stepMs: number) => void): Promise<void> {
   for (let left = ms; left > 0; ) {
     let stepMs = left
     for (const { longestStepMs = left } of waiting) stepMs = Math.min(stepMs, longestStepMs)
     move(stepMs)
-    await Promise.all([...waiting].map((one) => one.movedOn(stepMs)))
+    await Promise.all([...waiting].map((one) => one.timePassed(stepMs)))
     left -= stepMs
   }
 }

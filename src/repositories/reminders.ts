@@ -4,8 +4,8 @@
  *
  * Invariant: what becomes due has a reminder that is not later. Its transaction has written one, or relies on one that this
  * process has committed before and that lies seconds ahead. No process takes it before it is due, when the transaction has
- * ended. One that was slower after all is `late`, and looked at by this process. Subjects without a reminder (a process of an
- * older version, or one that ended while it was late) are found by going round all queues and feeds, a few at each look.
+ * ended. One that was slower after all is `late`, and looked at by this process. A process of an older version, or one
+ * that ended while it was late, leaves subjects without a reminder. A round of all queues and feeds finds them, a few at each look.
  */
 import type { Parameter, Reader, Statement, Tx } from '../database/engine'
 import { performance } from '../shared/platform'

@@ -5,7 +5,7 @@
 import type { Engine, Reader, Row } from '../database/engine'
 import { compiled } from '../fields/answers'
 
-export interface ShapeColumn<Value> {
+interface ShapeColumn<Value> {
   /** SQL that reads it. */
   sql: (engine: Engine) => string
   of: (value: unknown) => Value
@@ -13,7 +13,7 @@ export interface ShapeColumn<Value> {
 
 type Columns = Readonly<Record<string, ShapeColumn<unknown>>>
 
-export type Shaped<All extends Columns> = { -readonly [Name in keyof All]: ReturnType<All[Name]['of']> }
+type Shaped<All extends Columns> = { -readonly [Name in keyof All]: ReturnType<All[Name]['of']> }
 
 function kind<Value>(of: (value: unknown) => Value, isBig = false) {
   const reading =

@@ -3,9 +3,10 @@
  * store's runner lets the requests of many callers share commits and statements. The batches of an operation are defined
  * beside its SQL.
  */
-import type { Reader, Session, Tx } from '../database/engine'
+import type { Reader, Session, Tx, WriteOptions } from '../database/engine'
 import { invalidInput, RecentnError } from '../shared/errors'
-import type { Writer } from './writers'
+import type { Merging, Requester, Waiting } from '../shared/requests'
+import { forget, hasArrived, newWriter, type Writer } from './writers'
 
 export interface Runner<Memory> {
   /** Throws where the request cannot be taken. */
@@ -14,12 +15,6 @@ export interface Runner<Memory> {
     request: Request,
     requester: Requester<Result>,
   ): void
-}
-
-/** Gets the result of a request. `reject` gets the error that `resolve` throws. */
-export interface Requester<Result> {
-  resolve(result: Result): void
-  reject(error: unknown): void
 }
 
 /** The work of a runner: an operation that shares commits or statements, or one that runs by itself. */
@@ -56,36 +51,36 @@ export interface CommitOperation<Memory, Request, Result> {
 export function committing<Memory, Request, Result>(operation: CommitOperation<Memory, Request, Result>) {
   const alone: Runnable<Memory, Request, Result>['alone'] = (session, memory, request) =>
     session.write((tx) => operation.run(tx, memory, [request]).then(resultOf))
-  return { ...operation, alone }
+  /** The options of group commit, apart from numbers. */
+  const shared = (session: Session, memory: Memory) => ({
+    ...operation,
+    keyOf: (request: Request) => operation.keyOf(request, memory),
+    heldLocks: (requests: readonly Request[]) => session.read((reader) => operation.heldLocks(reader, requests)),
+    run: (requests: readonly Request[], { retryMs, lockSeconds, ...batch }: BatchRun & WriteOptions) => {
+      const arrived = (tx: Tx) => hasArrived(tx, batch.writer)
+      return session.write((tx) => operation.run(tx, memory, requests, batch), { arrived, retryMs, lockSeconds })
+    },
+    newWriter,
+    forget: (writers: readonly Writer[]) => forget(session, writers),
+  })
+  return { ...operation, alone, shared }
 }
 
 /** An operation whose requests one statement answers, or a few. */
-export interface MergeOperation<Memory, Request, Result> {
-  /** The counted things, as an error names them. */
-  what: string
-  /** Requests of one kind may go together. One kind when left out. */
-  kindOf?(request: Request): string
-  /** 1 when left out. */
-  sizeOf?(request: Request): number
-  /** The size of one statement; one request is taken whatever its size. */
-  maxBatchSize: number
-  /**
-   * The first request is sent at once, and the others of its turn of the event loop collect beside it: the server works while
-   * this process reads the answers of the statement before. Otherwise requests of one turn go together.
-   */
-  startsAtOnce?: boolean
+export interface MergeOperation<Memory, Request, Result> extends Merging<Request, Result> {
   /** Answers requests of one kind: a result or an error for each. */
   run(session: Session, memory: Memory, requests: readonly Request[]): Promise<readonly (Result | RecentnError)[]>
-  /** The request to make in the place of one whose result is not its answer; undefined where it is. */
-  again?(request: Request, result: Result): Request | undefined
-  /** The key that two statements in flight must not have in common. */
-  idsOf?(request: Request): readonly string[]
 }
 
 export function merging<Memory, Request, Result>(operation: MergeOperation<Memory, Request, Result>) {
   const alone: Runnable<Memory, Request, Result>['alone'] = (session, memory, request) =>
     operation.run(session, memory, [request]).then(resultOf)
-  return { ...operation, alone }
+  /** The options of merged calls, apart from numbers. */
+  const shared = (session: Session, memory: Memory) => ({
+    ...operation,
+    run: (requests: readonly Request[]) => operation.run(session, memory, requests),
+  })
+  return { ...operation, alone, shared }
 }
 
 function resultOf<Result>([result]: readonly (Result | RecentnError)[]): Result {
@@ -101,18 +96,6 @@ export function alone<Memory>(session: Session, memory: Memory): Runner<Memory> 
       done.catch((error) => requester.reject(error))
     },
   }
-}
-
-/** A call that looks for something, and may wait for events of a topic in order to look again. */
-export interface Waiting<Mark = void> {
-  /** Called before each look: events from now on end the next wait. */
-  look(): void
-  /**
-   * Resolves to true when it is time to look again, at the latest after `withinMs`, and to false when the call is to be
-   * answered.
-   */
-  again(mark: Mark, withinMs?: number): Promise<boolean>
-  leave(): void
 }
 
 /** Lets callers wait. Throws where a call can't be taken. */

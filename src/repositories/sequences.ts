@@ -54,7 +54,7 @@ async function takeNumbers(tx: Tx, name: string, count: bigint): Promise<bigint>
   return last + 1n
 }
 
-export type SequenceKind = 'feed' | 'user' | 'door'
+type SequenceKind = 'feed' | 'user' | 'door'
 
 export interface SequenceRow {
   /** The last number given out. */

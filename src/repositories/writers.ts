@@ -1,6 +1,6 @@
 /**
- * Marks of batches: each batch leaves its number in the row of its writer, in its own transaction, so that a writer
- * whose connection was lost while committing can learn whether the batch arrived. SQLite loses none, and gets no marks.
+ * Marks of batches: each batch leaves its number in the row of its writer, in its own transaction. So a writer whose
+ * connection was lost while committing can learn whether the batch arrived. SQLite loses none, and gets no marks.
  *
  * Invariant: a writer runs one batch at a time, each under the next number. Its row is locked from the mark to the end
  * of the transaction, so that whoever has the lock afterwards knows that the transaction has ended.
@@ -17,19 +17,16 @@ export interface Writer {
   readonly batch: bigint
 }
 
-/** The part of this file that group commit gets. */
-export const marks = {
-  newName: () => randomBytes(16).toString('base64url'),
-  hasArrived,
-  /** Removes the rows of writers that are done. */
-  forget: async (session: Session, writers: readonly Writer[]): Promise<void> => {
-    if (writers.length === 0) return
-    // By their keys, so that it waits for no other writer.
-    const remove = async (tx: Tx) => {
-      for (const { name } of writers) await tx.later(`DELETE FROM ${tx.tables.writers} WHERE writer = ?`, [name])
-    }
-    await session.write(remove, { closing: true })
-  },
+/** The name of a new writer: of no other one, in any process. */
+export const newWriter = (): string => randomBytes(16).toString('base64url')
+
+/** Removes the rows of writers that are done, by their keys, so that it waits for no other writer. */
+export async function forget(session: Session, writers: readonly Writer[]): Promise<void> {
+  if (writers.length === 0) return
+  const remove = async (tx: Tx) => {
+    for (const { name } of writers) await tx.later(`DELETE FROM ${tx.tables.writers} WHERE writer = ?`, [name])
+  }
+  await session.write(remove, { closing: true })
 }
 
 /** The statement that leaves the mark. The row belongs to no other process, so that it never waits. */
@@ -41,7 +38,7 @@ export function markSql({ engine, tables, now }: Tx, { name, batch }: Writer): s
 }
 
 /**
- * Leaves the mark, where commits can be lost. It comes before a statement that is awaited: if it went with the COMMIT, and
+ * Leaves the mark, where commits can be lost. It comes before a statement that is awaited. If it went with the COMMIT, and
  * the connection was lost, the server could still leave it after another process has looked for it.
  */
 export async function leaveMark(tx: Tx, writer: Writer): Promise<void> {
@@ -49,7 +46,7 @@ export async function leaveMark(tx: Tx, writer: Writer): Promise<void> {
 }
 
 /** Whether the writer's last batch is there. Waits until the transaction that it ran in has ended. */
-async function hasArrived(tx: Tx, { name, batch }: Writer): Promise<boolean> {
+export async function hasArrived(tx: Tx, { name, batch }: Writer): Promise<boolean> {
   const [row] = await tx.rows(
     `SELECT ${tx.engine.bigint('batch')} AS batch FROM ${tx.tables.writers} WHERE writer = ?${tx.engine.forUpdate}`,
     [name],

@@ -1,10 +1,11 @@
 /**
- * How long to wait before a retry: of a failed message by its receive count, of a statement by how often the database has
- * failed in a row. Always with jitter, so that callers that failed together don't come back together. Browsers load this file too: it depends on nothing.
+ * How long to wait before a retry: of a failed message by its receive count, of a statement by how often the database has failed in
+ * a row. Always with jitter, so that callers that failed together don't come back together. Browsers load this file too: it depends
+ * on nothing.
  */
 
 /**
- * Whole seconds until a message that failed is handed out again: `minSeconds` at first, doubled with each receive, plus up
+ * Whole seconds until a message that failed is handed out again. It is `minSeconds` at first, doubled with each receive, plus up
  * to a half of that, so that below the maximum no pause is shorter than the one before it. With `minSeconds` 0 there is
  * no first pause, and the second is one second.
  */
@@ -69,4 +70,15 @@ export function endsWithin({ after }: Clock, ms: number, work: Promise<unknown>)
     const cancel = after(Math.min(ms, LONGEST_TIMER_MS), () => resolve(false))
     work.then(() => resolve(true), reject).finally(cancel)
   })
+}
+
+/** A function of which one run at a time serves all who call it until it ends. */
+export function sharing<T>(run: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | null = null
+  return () => {
+    running ??= run().finally(() => {
+      running = null
+    })
+    return running
+  }
 }

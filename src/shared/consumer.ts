@@ -1,5 +1,5 @@
 /**
- * The loop of a consumer, in a store and over REST: what comes after its cursor is given to a handler, and the cursor is stored
+ * The loop of a consumer, in a store and over REST. A handler gets the changes after its cursor, and the cursor is stored
  * when the handler has resolved. Any number of processes may run the loop of one consumer; each change is given to at least
  * one of them, and when one starts over they all do. Owns the cursor, as far as it is known. Browsers load this file too.
  *
@@ -10,13 +10,13 @@
 import { retrySeconds } from './backoff'
 import { Faults } from './faults'
 import type { Change } from './feed-types'
-import type { ConsumeHandler, ConsumeHandlingOptions } from './handling-shapes'
+import type { ConsumeHandler, ConsumeHandlingOptions } from './handler-types'
 import { RecentnError } from './recentn-error'
 import { Stepping, type Surroundings } from './running'
 import { parseValues } from './schema'
 
 /** How a cursor is moved: from where the page was read that is finished, or wherever it is. */
-export type CursorMove = { from: bigint } | { force: true }
+type CursorMove = { from: bigint } | { force: true }
 
 interface Unstored {
   cursor: bigint

@@ -1,7 +1,7 @@
 /**
  * How a worker, a poller or a consumer reports errors, so that none fails silently. Owns which kinds of errors were
- * reported: each kind of the database's once until the database answers again, so that an outage of an hour is not a
- * thousand lines; without an `onError` also each kind of the handlers' once until a handler succeeds. Browsers load
+ * reported. Each kind of the database's is, once until the database answers again: an outage of an hour is not a thousand
+ * lines. Without an `onError` each kind of the handlers' is too, once until a handler succeeds. Browsers load
  * this file too.
  */
 import { errorText } from './error-text'
@@ -10,7 +10,7 @@ import { known, RecentnError } from './recentn-error'
 /** Maximum kinds of a handler's errors that are warned of until one succeeds: texts with ids in them would be endless. */
 const MAX_KINDS = 10
 
-export interface FaultsOptions<T> {
+interface FaultsOptions<T> {
   /** The name of the reporting mechanism in a warning and its code: `worker`, `poller`. */
   who: string
   /** The work that cannot be done while the database is away: `work on the queue mail`. */

@@ -145,8 +145,8 @@ export interface Groups {
     options?: PayloadOptions<Asked>,
   ): Promise<Item<PayloadAs<Payload, Asked>> | null>
   /**
-   * Adds `by` to the score of a member's item in a `top` group, which gets the next id and keeps its place among the `capacity`; null
-   * where the member is not in the group. A call is not safe to repeat.
+   * Adds `by` to the score of a member's item in a `top` group; null where the member is not in the group. The item gets the next
+   * id, and keeps its place among the `capacity`. A call is not safe to repeat.
    */
   changeScore<Payload = unknown, Asked extends Form = 'value'>(
     group: string,
@@ -177,7 +177,7 @@ export interface Groups {
     member: string,
     options?: MemberOptions<Asked>,
   ): Promise<MemberItems<PayloadAs<Payload, Asked>>>
-  /** Erases that, as it is when the call arrives, in small transactions; repeatable. */
+  /** Erases the member's items that exist when the call arrives, in small transactions; repeatable. */
   eraseMember(member: string, options?: { prefix?: string | undefined }): Promise<{ deleted: number }>
 }
 

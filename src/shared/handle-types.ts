@@ -101,7 +101,7 @@ export interface QueueHandle<In = unknown, Out = In, Call extends unknown[] = []
 }
 
 /** An item for a group whose payloads are of one type: the payload can be left out only where it may be undefined or null. */
-export type ItemOf<Payload> = undefined extends Payload
+type ItemOf<Payload> = undefined extends Payload
   ? Group.NewItem<Payload>
   : null extends Payload
     ? Group.NewItem<Payload>

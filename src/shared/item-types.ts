@@ -46,8 +46,8 @@ export interface Item<Payload = unknown> {
 }
 
 /**
- * An appended item. `appended` is false if it was not appended because of another item, and then it is that one: an item with its
- * `eventId`; in a `top` group the member's own, or the last one of the full group, whose scores are not lower.
+ * An appended item. `appended` is false if it was not appended because of another item, and then it is that one. That is an item with
+ * its `eventId`, or in a `top` group the member's own or the last one of the full group, whose scores are not lower.
  */
 export interface AppendedItem<Payload = unknown> extends Item<Payload> {
   appended: boolean

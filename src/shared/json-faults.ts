@@ -1,5 +1,6 @@
 /** Values that can be stored as JSON, and their length. */
 import { JsonText, jsonTextOf } from './json'
+import { escaped } from './recentn-error'
 
 /** The deepest nesting that is taken: `[]` is one level, `[[]]` two. */
 export const MAX_JSON_DEPTH = 64
@@ -36,7 +37,7 @@ const found = (detail: string, deepest?: object): Found => ({ at: '', detail, ..
 /** The fault of a member, as that of what it is in. A value that is too deep and in itself is circular. */
 function within(value: object, key: string | number, fault: Found): Found {
   if (fault.deepest === value) return { ...fault, at: '', detail: 'is circular' }
-  fault.at = `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}${fault.at}`
+  fault.at = `/${escaped(String(key))}${fault.at}`
   return fault
 }
 

@@ -2,8 +2,8 @@
  * The claims that a worker or a poller holds while they wait here and while their handlers run, and their extension.
  * Owns how long each claim surely holds. Browsers load this file too.
  *
- * Invariant: a lease never ends later here than its claim does in the database, because it is counted by this process's
- * monotonic clock from before the statement was sent that claimed or extended it; the two clocks are never compared. A
+ * Invariant: a lease never ends later here than its claim does in the database. It is counted by this process's monotonic
+ * clock, from before the statement was sent that claimed or extended it: the two clocks are never compared. A
  * lease is lost when the database says so, or when it has ended and the database could not be asked. Its handler's signal
  * is aborted then.
  */
@@ -11,7 +11,7 @@
 import { type Clock, Pauses } from './backoff'
 import { mayHaveKilled } from './failures'
 import type { Faults } from './faults'
-import type { WorkContext } from './handling-shapes'
+import type { WorkContext } from './handler-types'
 import type { Message } from './message-types'
 import type { Queues } from './queue-types'
 import { invalidInput } from './recentn-error'
@@ -96,7 +96,7 @@ export function holdAll(given: readonly (readonly [Message, WorkContext['hold']]
 /** The fate of a lease that was to be extended. A locked one can't be, and no other process can take what it claims. */
 export type LeaseFate = 'extended' | 'lost' | 'locked'
 
-export interface LeasesOptions<Held> {
+interface LeasesOptions<Held> {
   clock: Clock
   /** The share of a lease after which it is extended. */
   share: number

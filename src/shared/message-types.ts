@@ -67,7 +67,7 @@ export interface CycleOptions<Asked extends Form = Form> extends Omit<ReceiveOpt
 }
 
 /** The members of a message in any state. */
-export interface MessageBase<Body> {
+interface MessageBase<Body> {
   id: bigint
   body: Body
   /** How often it was handed out, this claim included. */
@@ -153,7 +153,7 @@ export interface MessagePage<Body = unknown> {
 }
 
 /** Why a handle had no effect: its message was claimed again or settled, or it is not a handle of this queue. */
-export type ReceiptFault = 'stale_receipt' | 'invalid_receipt'
+type ReceiptFault = 'stale_receipt' | 'invalid_receipt'
 
 export interface FailedReceipt {
   receiptHandle: string
@@ -234,11 +234,12 @@ export interface DeadError {
   lastDeadAt: Date
 }
 
+/** A summary, not a list: its size is bounded. */
 export interface DeadErrors {
   /** The 100 most frequent ones, the most frequent first. */
   errors: DeadError[]
   /** How many dead messages were counted: up to 10,000 of each state, those that come last in the order of receives. */
   counted: number
-  /** Whether there are dead messages that were not counted. */
-  more: boolean
+  /** False: there may be dead messages that were not counted, and the numbers are lower bounds. */
+  isExact: boolean
 }

@@ -66,7 +66,7 @@ export interface PollShape {
    */
   sequence?: string | undefined
   /**
-   * `cycle`: rows go by their key, of one column, in turns from a place that is stored under the name of the poll: after the
+   * `cycle`: rows go by their key, of one column, in turns from a place that is stored under the name of the poll. After the
    * last row the first one comes again, until it is done or has no attempts left. When left out, the first rows go first.
    */
   order?: 'cycle' | undefined

@@ -3,7 +3,7 @@ import type { MessageReceiver, MessageState } from './message-types'
 import type { AllGiven, ListOptions, Tagged } from './types'
 
 /** The fate of a message once it is acknowledged. */
-export type OnDelete = 'remove' | 'archive'
+export type OnAck = 'remove' | 'archive'
 
 export interface QueueSettings {
   /** How long a receiver has a message for itself: 0 to 43,200. Default: 30. */
@@ -13,7 +13,7 @@ export interface QueueSettings {
   /** Where dead messages go. Default: null; they stay, dead. */
   deadLetterQueue?: string | null | undefined
   /** Default: `remove`. */
-  onDelete?: OnDelete | undefined
+  onAck?: OnAck | undefined
   /** How long archived messages are kept. Default: null, for ever. */
   retentionSeconds?: number | null | undefined
   /** How many messages of one `messageGroup` are ready or in flight at once: 1 to 1,000. Default: null, no limit. */

@@ -23,6 +23,11 @@ export interface Fault {
   detail: string
 }
 
+/** A reference token of RFC 6901. */
+export function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
 /** Faults of an input that may have millions of them, as `FaultList` counts them. */
 export interface FaultSummary {
   readonly listed: readonly Fault[]

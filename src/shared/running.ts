@@ -45,8 +45,8 @@ export abstract class Stoppable implements Running {
 /** The clock and the checks of the process. */
 export interface Surroundings {
   clock: Clock
-  /** Milliseconds of patience, or null for no end of it. Throws `invalid_input`. */
-  patienceOf(options: StopOptions): number | null
+  /** Milliseconds of the time limit, or null without one. Throws `invalid_input`. */
+  timeLimitOf(options: StopOptions): number | null
 }
 
 const LONGEST_PAUSE_MS = 5000
@@ -65,13 +65,13 @@ export abstract class Stepping extends Stoppable {
   }
 
   async stop(options: StopOptions = {}): Promise<void> {
-    const { clock, patienceOf } = this.surroundings
-    const patienceMs = patienceOf(options)
+    const { clock, timeLimitOf } = this.surroundings
+    const timeLimitMs = timeLimitOf(options)
     this.stopping.abort()
     // A loop that is stopped before it is whole, by a signal that was aborted, ends a moment later.
     await null
     this.#ending ??= this.end().then(this.ended)
-    if (patienceMs !== null && !(await endsWithin(clock, patienceMs, this.stopped))) {
+    if (timeLimitMs !== null && !(await endsWithin(clock, timeLimitMs, this.stopped))) {
       await this.hurry()
       this.ended()
     }
@@ -86,7 +86,7 @@ export abstract class Stepping extends Stoppable {
   /** Lets what runs end; called once. Never rejects. */
   protected abstract end(): Promise<unknown>
 
-  /** The patience is over. Never rejects. */
+  /** The time limit has passed. Never rejects. */
   protected abstract hurry(): Promise<unknown>
 
   /**

@@ -3,7 +3,7 @@
  * The types are those of https://standardschema.dev, written down here as that page proposes, so that there is no dependency.
  */
 import { UnrecoverableError } from './failures'
-import { type Fault, invalidInput } from './recentn-error'
+import { escaped, type Fault, invalidInput } from './recentn-error'
 
 /** A Standard Schema, as zod, valibot, arktype and others make them. It may be asynchronous. */
 export interface StandardSchema<Output = unknown, Input = unknown> {
@@ -16,11 +16,11 @@ export interface StandardSchema<Output = unknown, Input = unknown> {
 }
 
 /** The value as the schema gives it, or what is wrong with it. */
-export type SchemaResult<Output> =
+type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] }
 
-export interface SchemaIssue {
+interface SchemaIssue {
   readonly message: string
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
@@ -59,7 +59,7 @@ export async function refuseUnfit(
   for (const [at, value] of values) {
     const { issues = [] } = await schema['~standard'].validate(inJson(value))
     for (const issue of issues) {
-      const keys = keysOf(issue).map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      const keys = keysOf(issue).map((key) => `/${escaped(key)}`)
       faults.push({ pointer: at + keys.join(''), detail: issue.message })
     }
   }

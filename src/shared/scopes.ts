@@ -37,21 +37,18 @@ export async function inScope<T, Given>(
   }
 }
 
-/** The innermost scope of the owner that has not ended; null where the code is in none. */
-export function openScope(owner: object): CodeScope | null {
+/** The innermost scope of the owner; null where the code is in none. `isOpen`: only those that have not ended. */
+function scopeOf(owner: object, isOpen: boolean): CodeScope | null {
   for (let at = surroundings.getStore(); at; at = at.outer) {
-    if (at.scope.isOpen && at.scope.owner === owner) return at.scope
+    if (at.scope.owner === owner && (at.scope.isOpen || !isOpen)) return at.scope
   }
   return null
 }
 
+export const openScope = (owner: object) => scopeOf(owner, true)
 export const isIn = (owner: object): boolean => openScope(owner) !== null
-
-/** The same, also where it has ended. */
-export function innermost(owner: object): CodeScope | null {
-  for (let at = surroundings.getStore(); at; at = at.outer) if (at.scope.owner === owner) return at.scope
-  return null
-}
+/** Also where it has ended. */
+export const innermost = (owner: object) => scopeOf(owner, false)
 
 /** Without ended scopes that are of no more use, so that a chain of scopes that each begin the next one does not grow. */
 function kept(at: Surrounding | undefined, owners: readonly object[]): Surrounding | undefined {

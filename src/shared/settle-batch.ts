@@ -3,7 +3,7 @@
  * call. Owns which settles are not answered yet. Browsers load this file too.
  *
  * Invariant: what the source did not answer is asked again until the claim has ended, and beyond that while the source is
- * away: the handle fences, so that a late ack still saves work when no other receiver has the message.
+ * away. The handle fences, so that a late ack still saves work when no other receiver has the message.
  */
 
 import { type Clock, Pauses, retrySeconds } from './backoff'
@@ -16,12 +16,12 @@ import type { Message, Queues } from './queue-types'
 const MAX_HANDLES = 1000
 const LONGEST_PAUSE_MS = 5000
 /** How long a worker that is stopping asks again. */
-const LAST_PATIENCE_MS = 30_000
+const LAST_LIMIT_MS = 30_000
 
 /** The claim of a message. `endsAt`: when it ends, as the clock counts. */
-export type Claimed = Pick<Lease<Message>, 'subject' | 'endsAt'>
+type Claimed = Pick<Lease<Message>, 'subject' | 'endsAt'>
 
-export interface SettlesOptions {
+export interface SettleBatchesOptions {
   source: Pick<Queues, 'ackMany' | 'nackMany'>
   queue: string
   backoff: { minSeconds: number; maxSeconds: number }
@@ -37,14 +37,14 @@ export interface SettlesOptions {
 /** Resolves to the handles that had an effect. */
 type SettleCall = (handles: readonly string[]) => Promise<readonly string[]>
 
-export class Settles {
+export class SettleBatches {
   /** Messages whose handlers have resolved in this turn of the event loop. */
   #done: Claimed[] = []
   readonly #unanswered = new InFlight()
   readonly #givingUp = new AbortController()
-  #patienceEndsAt = Number.POSITIVE_INFINITY
+  #limitEndsAt = Number.POSITIVE_INFINITY
 
-  constructor(private readonly options: SettlesOptions) {}
+  constructor(private readonly options: SettleBatchesOptions) {}
 
   done(claim: Claimed): void {
     this.#done.push(claim)
@@ -85,7 +85,7 @@ export class Settles {
 
   /** From now on what the source does not answer is given up when its claim has ended, or after half a minute. */
   hurry(): void {
-    this.#patienceEndsAt = this.options.clock.now() + LAST_PATIENCE_MS
+    this.#limitEndsAt = this.options.clock.now() + LAST_LIMIT_MS
   }
 
   /** Asks no more: what is not settled is handed out again when its visibility timeout has expired. */
@@ -120,8 +120,8 @@ export class Settles {
         break
       } catch (error) {
         faults.database(error)
-        const isStopping = this.#patienceEndsAt < Number.POSITIVE_INFINITY
-        left = left.filter((claim) => clock.now() < this.#patienceEndsAt && again(error, claim, isStopping))
+        const isStopping = this.#limitEndsAt < Number.POSITIVE_INFINITY
+        left = left.filter((claim) => clock.now() < this.#limitEndsAt && again(error, claim, isStopping))
         pauses ??= new Pauses(LONGEST_PAUSE_MS)
         if (left.length > 0) await clock.pause(pauses.next(), signal)
       }

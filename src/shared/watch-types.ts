@@ -6,8 +6,8 @@ export interface WatchOptions<Asked extends Form = Form> extends PayloadOptions<
   /** Begin after the item with this id, with the items appended since; −1 begins with all items. When left out, begins now. */
   after?: bigint | undefined
   /**
-   * True where an earlier watch ended at `after`: in a `distinct` or `top` group, what was removed since is reported too, or a `reset`.
-   * After a page that has just been read it would be what the page left out already.
+   * True where an earlier watch ended at `after`: in a `distinct` or `top` group, what was removed since is reported too, or a
+   * `reset`. After a page that has just been read it would be what the page left out already.
    */
   resumes?: boolean | undefined
   /** Ends the watching. */
@@ -16,7 +16,7 @@ export interface WatchOptions<Asked extends Form = Form> extends PayloadOptions<
 
 /**
  * A change of a group's window. A listener that keeps the newest `capacity` items of all `item` events, without those that
- * were removed, has the window; in a `history` group it also drops items whose id is at most the newest id less
+ * were removed, has the window. In a `history` group it also drops items whose id is at most the newest id less
  * `capacity`, in a `distinct` or `top` group the member's older item. A page that is read then may already have an item that an
  * event still brings.
  */

@@ -3,7 +3,7 @@
 import type { Reader } from '../database/engine'
 import type { ConnectionUse } from '../database/pool/connection-use'
 import type { DatabaseCounts } from '../database/retries'
-import { type Counted, Sizes } from '../kit/histogram'
+import { type Counted, Histogram } from '../kit/histogram'
 import { type DoorTotals, doorTotals } from '../repositories/door/move'
 import { type FeedTotals, feedTotals } from '../repositories/feeds/status'
 import { countAllMessages, type QueueTotals } from '../repositories/queues/counts'
@@ -37,11 +37,11 @@ export class WorkCounts {
   /** Calls that were refused with `overloaded`. */
   overloaded = 0
   /** Items, messages and entries of one commit. */
-  readonly appendBatches = new Sizes()
-  readonly sendBatches = new Sizes()
-  readonly entryBatches = new Sizes()
+  readonly appendBatches = new Histogram()
+  readonly sendBatches = new Histogram()
+  readonly entryBatches = new Histogram()
   /** Groups of one statement. */
-  readonly readBatches = new Sizes()
+  readonly readBatches = new Histogram()
 }
 
 type Work = { readonly [K in keyof WorkCounts as WorkCounts[K] extends number ? K : never]: number }

@@ -22,9 +22,8 @@ import { PUTS } from '../repositories/feeds/put'
 import { FeedRepository, type FeedWaits } from '../repositories/feeds/repository'
 import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
 import { asked, type PollAnswer, type PollQuestion } from '../repositories/reminders'
-import { marks } from '../repositories/writers'
+import type { ConsumeHandler } from '../shared/handler-types'
 import { feedHandle, filled } from '../shared/handles'
-import type { ConsumeHandler } from '../shared/handling-shapes'
 import { delay } from '../shared/platform'
 import { type ConsumeOptions, type StoreConsumer, startConsumer } from './consumer/consuming'
 import type { WorkCounts } from './counts'
@@ -32,7 +31,7 @@ import { Publishing } from './publisher/publishing'
 import { StartedWork } from './running'
 import type { Store, StoreFeedHandle, StoreFeeds } from './types'
 
-export interface FeedsOptions {
+interface FeedsOptions {
   describe: (target: FollowTarget<FollowedRow>) => Promise<Table>
   /** Transactions of puts in flight: one where there is one connection. */
   atOnce: number
@@ -63,7 +62,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     counts,
   })
   if (options.publish) memory.onWritten = (feeds) => publishing.wake(feeds)
-  const runner = new SharedRunner({ ...shared, session, memory, marks }).commits(PUTS, {
+  const runner = new SharedRunner({ ...shared, session, memory }).commits(PUTS, {
     lanes: options.atOnce,
     batches: counts.entryBatches,
   })
@@ -108,7 +107,7 @@ export function feedHandleOn(feeds: StoreFeeds, ...[name, options]: Parameters<S
 /** The least time between two looks at the last sync ids. */
 const LOOK_MS = 20
 
-/** Readers that wait for changes: woken by what this process publishes, and by the look at what others do. */
+/** Readers that wait for changes: woken by publishing here, or by the shared poll. */
 function readersOf(sharedPoll: SharedPoll<PollQuestion, PollAnswer>, admission: Omit<Admission, 'what'>) {
   const readers: LongPoll<bigint> = new LongPoll({
     ...admission,

@@ -15,7 +15,7 @@ import { LONG_READS } from '../repositories/recent/read'
 import { RecentRepository } from '../repositories/recent/repository'
 import { WatchReads } from '../repositories/recent/watch'
 import { asked } from '../repositories/reminders'
-import { marks, sweepWriters } from '../repositories/writers'
+import { sweepWriters } from '../repositories/writers'
 import type { GroupWatch, WatchOptions } from '../shared/group-types'
 import { performance } from '../shared/platform'
 import { WorkCounts } from './counts'
@@ -23,7 +23,7 @@ import type { BatchingOptions } from './option-types'
 import { GroupStreams } from './streams/group-streams'
 import type { StoreGroups } from './types'
 
-export interface GroupsOptions {
+interface GroupsOptions {
   /** Merged reads in flight: one where there is one connection. */
   readsAtOnce: number
   /** Long reads in flight, each on a connection: large pages, and those of members. They must leave some for others. */
@@ -47,7 +47,7 @@ const WRITERS_SWEEP_MS = 3600 * 1000
 export function openGroups(session: Session, memory: GroupMemory, options: GroupsOptions) {
   const { counts = new WorkCounts(), guard, batching: { lanes = 2, ...limits } = {} } = options
   const { readsAtOnce, longReadsAtOnce, maxPendingReads = 100_000 } = options
-  const runner = new SharedRunner({ session, memory, marks, guard, onOverload: () => counts.overloaded++ })
+  const runner = new SharedRunner({ session, memory, guard, onOverload: () => counts.overloaded++ })
     .commits(APPENDS, { ...limits, lanes, batches: counts.appendBatches })
     .merges(QUICK_READS, { atOnce: readsAtOnce, maxPendingSize: maxPendingReads, batches: counts.readBatches })
     .takesTurns([LONG_READS, MEMBER_ITEMS], {

@@ -6,10 +6,10 @@ import type { Store, StoreKeys } from './types'
 
 export interface InnerKeys extends StoreKeys {
   /**
-   * `patienceMs`: if the database does not answer in this time, the answer is what this process knew of the key last, however
+   * `timeLimitMs`: if the database does not answer in this time, the answer is what this process knew of the key last, however
    * long ago, or `database_unavailable` if it knew nothing. For routes that work without a database.
    */
-  verify(key: string, options?: { patienceMs?: number | undefined }): Promise<ApiKey | null>
+  verify(key: string, options?: { timeLimitMs?: number | undefined }): Promise<ApiKey | null>
   /** Whether there is a key, or ever was one. */
   exist(): Promise<boolean>
   /** As `exist`, without waiting for the database; null if it would have to be asked. */

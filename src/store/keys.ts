@@ -2,14 +2,14 @@
  * API keys as a process knows them. The answer about an id, a key or that there is none, holds for `AGE_MS`, so that a
  * revocation applies in every process within 5 seconds. From `FRESH_MS` on the id is looked up again in the background, so
  * that a key in use never waits for the database. One look-up runs at a time, for all ids that wait by then, and what
- * waits and what is remembered is bounded: any number of wrong keys costs one connection and no more memory.
+ * waits and what is remembered is bounded. Any number of wrong keys costs one connection and no more memory.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { faultsOf, refuse } from '../fields/field'
 import { partsOf, SECRET_LENGTH, VERIFY_RULES } from '../fields/keys'
 import { MergedCalls } from '../kit/merged-calls'
 import { hashOf, type KeyRepository, type KnownKey, USE_MS } from '../repositories/keys/repository'
-import { endsWithin } from '../shared/backoff'
+import { endsWithin, sharing } from '../shared/backoff'
 import { RecentnError } from '../shared/errors'
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from '../shared/key-types'
 import { CLOCK, clearTimeout, outside, performance, setTimeout } from '../shared/platform'
@@ -39,7 +39,7 @@ export class KnownKeys implements Keys {
   readonly #sought = new Map<string, Promise<KnownKey | null>>()
   #waiting = 0
   #revocations = 0
-  #asking: Promise<boolean> | null = null
+  readonly #asked = sharing(() => outside(() => this.#ask()))
   #exist = { answer: false, atMs: Number.NEGATIVE_INFINITY }
   /** When a use of a key was last written, of those that are known. */
   readonly #usedAt = new Map<string, number>()
@@ -93,13 +93,6 @@ export class KnownKeys implements Keys {
     return false
   }
 
-  #asked(): Promise<boolean> {
-    this.#asking ??= outside(() => this.#ask()).finally(() => {
-      this.#asking = null
-    })
-    return this.#asking
-  }
-
   async #ask(): Promise<boolean> {
     const atMs = performance.now()
     const answer = await this.repository.exist()
@@ -107,12 +100,12 @@ export class KnownKeys implements Keys {
     return this.#exist.answer
   }
 
-  async verify(text: string, options?: { patienceMs?: number }): Promise<ApiKey | null> {
+  async verify(text: string, options?: { timeLimitMs?: number }): Promise<ApiKey | null> {
     if (options !== undefined) refuse(faultsOf(options, VERIFY_RULES))
-    const patienceMs = options?.patienceMs
+    const timeLimitMs = options?.timeLimitMs
     const parts = partsOf(text)
     if (parts === null) return null
-    const key = await (patienceMs === undefined ? this.#find(parts.id) : this.#findWithin(parts.id, patienceMs))
+    const key = await (timeLimitMs === undefined ? this.#find(parts.id) : this.#findWithin(parts.id, timeLimitMs))
     if (!this.#isRight(parts.secret, key) || key === null || key.revokedAt !== null) return null
     this.#use(key.id)
     const { secretHash: _, ...shown } = key
@@ -140,9 +133,9 @@ export class KnownKeys implements Keys {
     return known.key
   }
 
-  async #findWithin(id: string, patienceMs: number): Promise<KnownKey | null> {
+  async #findWithin(id: string, timeLimitMs: number): Promise<KnownKey | null> {
     const found = this.#find(id)
-    const isInTime = await endsWithin(CLOCK, patienceMs, found).catch((error: unknown) => {
+    const isInTime = await endsWithin(CLOCK, timeLimitMs, found).catch((error: unknown) => {
       if (!this.#known.has(id)) throw error
     })
     const last = isInTime ? { key: await found } : this.#known.get(id)

@@ -84,11 +84,11 @@ async function disconnect(dataSource: DataSource, engine: Engine): Promise<void>
  * run `recentn migrate`.
  *
  * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the store's
- * never mix; SQLite in memory through the user's one connection, where transactions must go through
+ * never mix. SQLite in memory is used through the user's one connection, where transactions must go through
  * `store.transaction`. `close()` leaves the user's DataSource open. Throws `schema_missing`, `schema_outdated` or
  * `schema_too_new`, and `invalid_input` where `entityPrefix` or a naming strategy gives recentn's entities other names than
  * the store has. Throws `database_refused` where the tables have other columns than recentn's, or where its connections have
- * another character set than `utf8mb4` or settings such as `autocommit` off or a `sql_select_limit`: the error names them.
+ * another character set than `utf8mb4`, or settings such as `autocommit` off. The error names them.
  */
 export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
   checkAttach(dataSource, options)

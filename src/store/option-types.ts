@@ -57,9 +57,9 @@ export interface StoreOptions {
       }
     | undefined
   /**
-   * `ambient`: inside the callback of the DataSource's `transaction` (or a method that `@Transactional()` of typeorm-transactional
-   * or nestjs-cls wraps) and of `store.transaction`, calls of the store take part in that transaction, as those of `tx` do.
-   * Calls that `tx` does not have are refused there with `misuse`. Work that `work`, `consume`, `poll` and `watch` start stays
+   * `ambient`: inside the callback of `store.transaction` and of the DataSource's `transaction`, calls of the store take part in
+   * that transaction, as those of `tx` do. The same holds in a method that `@Transactional()` of typeorm-transactional or nestjs-cls
+   * wraps. Calls that `tx` does not have are refused there with `misuse`. Work that `work`, `consume`, `poll` and `watch` start stays
    * outside. Default: all calls inside are refused.
    */
   join?: 'ambient' | undefined

@@ -1,8 +1,8 @@
 /** `store.poll`: checks the options and starts a poller. Closing the store stops its pollers. */
 
-import { type Handle, ofMany, ofOne, within } from '../kit/handling'
+import { type Handle, ofMany, ofOne, within } from '../kit/handler-calls'
 import type { PollRepository } from '../repositories/polls/repository'
-import type { BatchHandler } from '../shared/handling-shapes'
+import type { BatchHandler } from '../shared/handler-types'
 import type { PollShape } from '../shared/poll-types'
 import { invalidInput } from '../shared/recentn-error'
 import { checkedPoll, type PollSettings } from './poller/options'

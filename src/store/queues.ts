@@ -9,12 +9,14 @@ import { LongPoll } from '../kit/long-poll'
 import { SharedRunner } from '../kit/runner'
 import type { SharedPoll } from '../kit/shared-poll'
 import { checkedHandles } from '../repositories/queues/check'
-import { RECEIVES } from '../repositories/queues/claim/claim'
+import { RECEIVES, type ReceiveRequest, receiveIn } from '../repositories/queues/claim/claim'
+import type { Taker } from '../repositories/queues/claim/takers'
 import { QueueTraffic } from '../repositories/queues/history/read'
 import { recordHistory, recordRest } from '../repositories/queues/history/record'
 import type { QueueMemory } from '../repositories/queues/memory'
 import { leaveReceiver, reportReceives } from '../repositories/queues/receivers/own'
 import { QueueRepository } from '../repositories/queues/repository'
+import type { ClaimedMessages } from '../repositories/queues/rows'
 import { SENDS } from '../repositories/queues/send/send'
 import { ACKS } from '../repositories/queues/settle/ack'
 import { receivable } from '../repositories/queues/settle/looks'
@@ -22,9 +24,9 @@ import * as settle from '../repositories/queues/settle/settle'
 import { giveBack as giveAllBack } from '../repositories/queues/settle/settle'
 import { sweepQueues } from '../repositories/queues/sweep'
 import { isYes, type PollAnswer, type PollQuestion } from '../repositories/reminders'
+import type { Runner } from '../repositories/runners'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
-import { marks } from '../repositories/writers'
 import { outside } from '../shared/platform'
 import { WorkCounts } from './counts'
 import type { BackgroundWork } from './option-types'
@@ -36,7 +38,7 @@ import { checkedWork, type StoreWorkSource } from './worker/options'
 import type { WorkManyOptions } from './worker/types'
 import { QueueWorker } from './worker/worker'
 
-export interface QueuesOptions {
+interface QueuesOptions {
   /** Transactions, and statements of one kind, at the same time: one where there is one connection. */
   atOnce: number
   /** Throws inside a transaction of the store's database. */
@@ -59,7 +61,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
   if (options.history) memory.traffic = new QueueTraffic()
   const shared = { guard, onOverload: () => counts.overloaded++ }
   const settles = { atOnce, maxPendingSize: MAX_PENDING_RECEIPTS }
-  const runner = new SharedRunner({ ...shared, session, memory, marks })
+  const runner = new SharedRunner({ ...shared, session, memory })
     .commits(SENDS, { lanes: atOnce, batches: counts.sendBatches })
     .merges(RECEIVES, { atOnce, maxPendingSize: Number.POSITIVE_INFINITY })
     .merges(ACKS, settles)
@@ -67,11 +69,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     .merges(settle.EXTENDS, settles)
   const waits = waitsOf(memory, options.sharedPoll, shared)
   const repository = new QueueRepository(session, memory, runner, waits)
-  const giveBack = async (queue: string, handles: readonly string[]) => {
-    const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
-    await giveAllBack(session, memory, queue, settle.validOf(named))
-  }
-  const { work, workMany, workers } = workersOn(repository, giveBack, guard)
+  const { work, workMany, workers } = workersOn(repository, claimsOn(session, memory, runner, waits), guard)
   const scheduler = new Scheduler({
     tick: () => tickSchedules(session, memory),
     isOn: options.tick,
@@ -115,13 +113,13 @@ async function leave(session: Session, memory: QueueMemory): Promise<void> {
   await session.write(last, { closing: true }).catch(() => {})
 }
 
-/** Receives that wait: woken by what this process makes ready, and by the look at what others do. */
+/** Receives that wait: woken by messages that become ready here, or by the shared poll. */
 function waitsOf(
   memory: QueueMemory,
   sharedPoll: SharedPoll<PollQuestion, PollAnswer>,
   admission: Omit<Admission, 'what'>,
-): LongPoll {
-  const waits: LongPoll = new LongPoll({ ...admission, what: 'receives', onWait: () => looks.begin() })
+): LongPoll<Taker> {
+  const waits: LongPoll<Taker> = new LongPoll({ ...admission, what: 'receives', onWait: () => looks.begin() })
   const looks = sharedPoll.join({
     topics: () => waits.awaited,
     question: receivable,
@@ -136,23 +134,41 @@ function waitsOf(
     },
     leastMs: () => LOOK_MS,
   })
-  memory.onReady = (queue) => waits.wake(queue)
+  memory.onReady = (queue, taker) => waits.wake(queue, taker && ((mark) => mark === taker))
   return waits
+}
+
+/** The calls of a worker that no app makes. */
+function claimsOn(
+  session: Session,
+  memory: QueueMemory,
+  runner: Runner<QueueMemory>,
+  waits: LongPoll<Taker>,
+): Pick<StoreWorkSource, 'receive' | 'giveBack'> {
+  const giveBack = async (queue: string, handles: readonly string[]) => {
+    const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
+    await giveAllBack(session, memory, queue, settle.validOf(named))
+  }
+  const claim = (request: ReceiveRequest) =>
+    new Promise<ClaimedMessages | null>((resolve, reject) => runner.hand(RECEIVES, request, { resolve, reject }))
+  return {
+    giveBack,
+    receive: (queue, options, onClaim) => receiveIn(session, memory, waits, claim, queue, options, null, onClaim),
+  }
 }
 
 function workersOn(
   repository: QueueRepository,
-  giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>,
+  claims: Pick<StoreWorkSource, 'receive' | 'giveBack'>,
   guard: QueuesOptions['guard'],
 ) {
   const workers = new StartedWork<string, QueueWorker>()
   const source: StoreWorkSource = {
-    receive: repository.receive.bind(repository),
+    ...claims,
     ackMany: repository.ackMany.bind(repository),
     nackMany: repository.nackMany.bind(repository),
     extendMany: repository.extendMany.bind(repository),
     hold: repository.hold.bind(repository),
-    giveBack,
     guard,
   }
   // A worker belongs to no caller: one that is started inside a transaction does not run inside it.

@@ -10,7 +10,7 @@ import type { Running, Surroundings } from '../shared/running'
 /** How long handlers have to finish when the store closes. */
 const STOP_SECONDS = 10
 
-export const SURROUNDINGS: Surroundings = { clock: CLOCK, patienceOf: checkedStop }
+export const SURROUNDINGS: Surroundings = { clock: CLOCK, timeLimitOf: checkedStop }
 
 /** Of the store: there is nothing to ask any more. */
 export function isClosed(error: unknown): boolean {

@@ -1,5 +1,5 @@
 /**
- * The transactions of a store, and its calls that take part in the transaction around them (`join: 'ambient'`): each goes to the
+ * The transactions of a store, and its calls that take part in the transaction around them (`join: 'ambient'`). Each goes to the
  * object that the transaction has, as `tx` would have it.
  */
 import type { Session } from '../database/engine'
@@ -89,4 +89,4 @@ export class Transactions {
 
 type Call = (...given: unknown[]) => unknown
 
-const STARTERS = new Set(['work', 'consume', 'watch'])
+const STARTERS = new Set(['work', 'workMany', 'consume', 'watch'])

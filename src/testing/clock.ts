@@ -1,6 +1,6 @@
 /** A clock that a test moves: the database's, as the store reads it, and with it whatever waits in this process. */
 
-import { moveOn } from '../kit/test-time'
+import { passTime } from '../kit/test-time'
 import { invalidInput } from '../shared/errors'
 import { performance } from '../shared/platform'
 import type { BoundStore } from '../store/store'
@@ -42,7 +42,7 @@ export class MovedClock implements TestClock {
   readonly offsetMs = () => this.#offsetMs
 
   async advance(time: Duration): Promise<void> {
-    await moveOn(millisecondsOf(time), (stepMs) => {
+    await passTime(millisecondsOf(time), (stepMs) => {
       this.#offsetMs += stepMs
     })
     if (this.store) await sweepAll(this.store)

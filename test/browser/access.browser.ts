@@ -109,7 +109,7 @@ async function changingButtons(page: Page): Promise<[string | null, boolean][]> 
     .getByRole('main')
     // The live view of a group has its own Pause, which changes nothing.
     .locator('section, .actions')
-    .getByRole('button', { name: /^(Pause|Resume|Redrive …|Purge …|Remove …|Delete …|Change settings|New policy)$/ })
+    .getByRole('button', { name: /^(Pause|Resume|Purge …|Remove …|Delete …|Change settings|New policy)$/ })
     .all()
   return Promise.all(
     found.map(

@@ -1,6 +1,6 @@
 /** The questions before an act: they say how much will go, by counts that are true when the question is shown. */
 import type { Page } from 'playwright-core'
-import { openPage, picture } from './support/browser'
+import { DESKTOP, openPage, PHONE, picture } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 
 let server: Server
@@ -83,13 +83,30 @@ test('a redrive says how many messages go back', async () => {
   // No letter: it stays.
   await send('c-dead', 5)
   const page = await pageOf('#/queues/c-dead')
-  await page.getByRole('button', { name: 'Redrive …' }).click()
-  await dialogOf(page).getByText('2 messages go back to where they died').waitFor()
-  await dialogOf(page).getByRole('button', { name: 'Redrive 2 messages' }).click()
-  await page.getByText('2 messages went back.').waitFor()
-  await page.getByRole('button', { name: 'Redrive …' }).click()
-  await dialogOf(page).getByText('No message can go back').waitFor()
-  expect(await dialogOf(page).getByRole('button', { name: 'Redrive' }).isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'Retry all' }).click()
+  const dialog = dialogOf(page)
+  await dialog.getByText('2 messages in c-dead are tried again from the beginning, where they died.').waitFor()
+  await dialog.getByRole('button', { name: 'Retry 2 messages' }).click()
+  await page.getByText('2 messages retried.').waitFor()
+  await page.getByRole('button', { name: 'Retry all' }).waitFor({ state: 'detached' })
+})
+
+test('a question from the row of a table can be read whole, on a phone too', async () => {
+  const consumer = 'search-index-of-the-shop-in-the-second-region'
+  await server.call('PUT', 'feeds/rows/entries/a', { value: 1 })
+  await server.call('PUT', `feeds/rows/consumers/${consumer}`, { cursor: '0' })
+  for (const viewport of [DESKTOP, PHONE]) {
+    const page = await openPage(`${server.url}/#/feeds/rows`, { viewport })
+    await page.getByRole('button', { name: `Set ${consumer} to the newest` }).click()
+    await dialogOf(page).getByText('that it has not read').waitFor()
+    const cut = await dialogOf(page).evaluate((dialog) =>
+      [dialog, ...dialog.querySelectorAll('*')]
+        .filter(({ clientWidth, scrollWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
+        .map(({ localName, textContent }) => `${localName}: ${textContent}`),
+    )
+    expect(cut).toEqual([])
+    expect(await dialogOf(page).evaluate((dialog) => getComputedStyle(dialog).textAlign)).toBe('start')
+  }
 })
 
 test('the removal of a message says what it is at that moment', async () => {

@@ -85,7 +85,7 @@ describe.each([
       ['Items-appendItem', true],
       ['Items-recentItems', true],
       ['Items-streamGroup', false],
-      ['Groups-deleteGroup', false],
+      ['Groups-dropGroup', false],
     ] as const) {
       const operation = page.locator(`#operations-${id}`)
       await operation.locator('.opblock-summary-control').click()

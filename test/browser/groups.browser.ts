@@ -115,7 +115,7 @@ describe('one group', () => {
     await page.locator('summary').nth(1).click()
     for (const member of ['d', 'e', 'f']) await append('live:8', { member })
     await page.getByRole('button', { name: '3 new' }).waitFor()
-    await page.getByText('3 items below have left the group.').waitFor()
+    await page.getByText('3 items below left the group.').waitFor()
     await expectRows(page, ['c', 'b', 'a'])
     expect(await page.locator('tbody pre').textContent()).toBe('{\n  "of": "b"\n}')
     await page.getByRole('button', { name: '3 new' }).click()

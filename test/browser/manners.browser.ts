@@ -109,7 +109,8 @@ test('pages have landmarks, one heading of the first rank, and a name for every 
       silent: [...document.querySelectorAll('button, a')].filter(
         (each) => each.textContent?.trim() === '' && !each.hasAttribute('aria-label'),
       ).length,
-      headless: [...document.querySelectorAll('th')].filter((each) => !each.hasAttribute('scope')).length,
+      // A chart is one picture: nothing in it is read as a table.
+      headless: document.querySelectorAll('th:not([scope], [role=img] *)').length,
       lang: document.documentElement.lang,
     }))
     expect([hash, found]).toEqual([hash, { landmarks: [1, 1, 1, 1], nameless: 0, silent: 0, headless: 0, lang: 'en' }])

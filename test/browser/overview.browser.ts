@@ -25,18 +25,25 @@ const counts = async (queue: string) =>
     ({ error, count }) => [error, count],
   )
 
-test('nothing is wrong at first; then a line says what died, without a click', async () => {
+test('nothing is wrong at first; then lines say what is, without a click, and keep their places until they are read again', async () => {
   const page = await openPage(server.url)
+  const names = () => page.locator('tbody th a').allTextContents()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.getByText('Nothing is wrong.').waitFor()
   await server.call('PUT', 'queues/a-paused', {})
   await server.call('POST', 'queues/a-paused/messages', { body: 1 })
   await server.call('POST', 'queues/a-paused/pause')
+  await page.getByRole('row', { name: /Paused a-paused 1 message wait/ }).waitFor()
   await server.call('PUT', 'queues/a-mail', { maxReceives: 1 })
   await die('a-mail', ['no 1', 'no 2'])
   await page.getByRole('row', { name: /Dead a-mail 2 messages died\. 2 / }).waitFor()
-  await page.getByRole('row', { name: /Paused a-paused 1 message wait/ }).waitFor()
-  expect(await page.locator('tbody th a').allTextContents()).toEqual(['a-mail', 'a-paused'])
+  expect(await names()).toEqual(['a-paused', 'a-mail'])
+  await page.reload()
+  await page.getByRole('row', { name: /Dead a-mail 2 messages died\. 2 / }).waitFor()
+  expect(await names()).toEqual(['a-mail', 'a-paused'])
+  await server.call('POST', 'queues/a-mail/purge', { dead: true })
+  await page.getByRole('row', { name: /Dead a-mail Over: 2 messages died\. 0 / }).waitFor()
+  expect(await names()).toEqual(['a-mail', 'a-paused'])
   await page.setViewportSize(PHONE)
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }).waitFor()

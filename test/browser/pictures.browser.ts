@@ -34,9 +34,11 @@ async function visit(page: Page, hash: string): Promise<void> {
   }, hash)
   await page.locator('main h1').waitFor()
   await page.locator('main table, main .facts, main .key-form').first().waitFor()
-  await page.waitForFunction(() =>
-    [...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('canvas')),
-  )
+  await page.waitForFunction(() => {
+    const isDrawn = [...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('canvas'))
+    // A part that is still loading says so.
+    return isDrawn && document.querySelector('main .late') === null
+  })
   // The chart is sized and the last state painted.
   await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))))
 }

@@ -24,7 +24,7 @@ test('are found in the menu, made, changed and deleted', async () => {
   await page.getByRole('button', { name: 'Save …' }).click()
   const dialog = page.getByRole('dialog')
   await dialog
-    .getByText('article:<script>: capacity 50, mode distinct, expiry 16 min 40 s, forget when empty never.')
+    .getByText('article:<script> will have capacity 50, mode distinct, expiry 16 min 40 s, forget when empty never.')
     .waitFor()
   await dialog.getByRole('button', { name: 'Back' }).click()
   await expect(policyOf('article:<script>')).rejects.toThrow('404')

@@ -1,5 +1,4 @@
-/** Queues and feeds in a browser: counts, the chart, dead letters and their way back, bodies, pausing, purging; lags. */
-import type { Page } from 'playwright-core'
+/** Queues and feeds in a browser: counts, dead letters and their way back, bodies, pausing, purging; lags. */
 import { openPage, PHONE } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 
@@ -21,22 +20,6 @@ async function fail(queue: string, error: string, dead: boolean): Promise<void> 
   await server.call('POST', `queues/${queue}/nack`, { receiptHandles, error, dead })
 }
 
-/** How many pixels of a canvas are coloured: neither grey nor see-through. */
-function colouredPixels(page: Page): Promise<number> {
-  return page.evaluate(() => {
-    const canvas = document.querySelector('canvas')
-    const context = canvas?.getContext('2d')
-    if (!canvas || !context || canvas.width === 0) return 0
-    const { data } = context.getImageData(0, 0, canvas.width, canvas.height)
-    let coloured = 0
-    for (let i = 0; i < data.length; i += 4) {
-      const [red = 0, green = 0, blue = 0, alpha = 0] = data.slice(i, i + 4)
-      if (alpha > 200 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) coloured++
-    }
-    return coloured
-  })
-}
-
 async function eventually(what: string, isSo: () => Promise<boolean>, ms = 10_000): Promise<void> {
   const end = performance.now() + ms
   while (!(await isSo())) {
@@ -56,84 +39,6 @@ test('the list has counts, the age of the oldest, and says what is paused', asyn
   await page.getByRole('row', { name: /l-paused paused/ }).waitFor()
 })
 
-/** A history such as the server answers, with this many waiting: an hour that has just ended. */
-async function withHistory(page: Page, queue: string, waiting: (n: number) => number): Promise<void> {
-  await page.route(`**/v1/queues/${queue}/history*`, async (route) => {
-    const response = await route.fetch()
-    const end = Math.floor(Date.now() / 15_000) * 15_000
-    const none = { sent: 30, acked: 15, failed: 0, inFlight: 0, delayed: 0, blocked: 0, died: 0, oldestAgeSeconds: 1 }
-    const points = Array.from({ length: 240 }, (_, n) => ({
-      ...{ ...none, ready: waiting(n), endsAt: new Date(end - (239 - n) * 15_000).toISOString() },
-    }))
-    await route.fulfill({ response, json: { stepSeconds: 15, points } })
-  })
-}
-
-test('the server keeps the history, and a reload loses nothing', async () => {
-  await server.call('PUT', 'queues/c-1', {})
-  await server.call('POST', 'queues/c-1/messages', { messages: Array.from({ length: 21 }, (_, n) => ({ body: n })) })
-  const page = await openPage(`${server.url}/#/queues/c-1`)
-  await page.getByLabel('Figures').getByText('21').first().waitFor()
-  const label = () => page.getByRole('img').getAttribute('aria-label', { timeout: 60_000 })
-  expect(await label()).toBe('Chart: between 21 and 21 waiting. Last: 21 waiting, 0 in flight, 0 dead.')
-  await page.getByText('Sent a minute').waitFor()
-  await page.reload()
-  expect(await label()).toMatch(/21 waiting/)
-  expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([])
-}, 120_000)
-
-test('a chart is drawn, in the colours of either scheme, and says how fast it is', async () => {
-  await server.call('PUT', 'queues/c-2', {})
-  await send('c-2', 1)
-  // This test reads the canvas, not the page.
-  const page = await openPage(server.url, { said: /willReadFrequently/ })
-  await withHistory(page, 'c-2', (n) => n)
-  await page.goto(`${server.url}/#/queues/c-2`)
-  const label = () => page.getByRole('img').getAttribute('aria-label')
-  await eventually('the chart shows 0 to 239', async () => /between 0 and 239/.test((await label()) ?? ''))
-  await eventually('the line is drawn', async () => (await colouredPixels(page)) > 300)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await eventually('it is drawn in the other colours', async () => (await colouredPixels(page)) > 300)
-  expect(await page.getByLabel('Figures').textContent()).toMatch(/Sent a minute120Done a minute60Failed a minute0/)
-  await page.getByRole('button', { name: 'Last week' }).click()
-  await page.getByRole('button', { name: 'Last week', pressed: true }).waitFor()
-})
-
-test('a queue says how it grows, and when it will be empty', async () => {
-  for (const queue of ['g-up', 'g-down']) {
-    await server.call('PUT', `queues/${queue}`, {})
-    await server.call('POST', `queues/${queue}/messages`, { messages: Array.from({ length: 24 }, () => ({ body: 1 })) })
-  }
-  const page = await openPage(server.url)
-  for (const [queue, growthPerMinute] of [
-    ['g-up', 150],
-    ['g-down', -2],
-  ] as const) {
-    await page.route(`**/v1/queues/${queue}`, async (route) => {
-      const response = await route.fetch()
-      await route.fulfill({ response, json: { ...(await response.json()), growthPerMinute } })
-    })
-  }
-  await page.goto(`${server.url}/#/queues/g-up`)
-  await page.getByText('+150 a minute').waitFor()
-  await page.goto(`${server.url}/#/queues/g-down`)
-  await page.getByText('empty in 12 min').waitFor()
-})
-
-test('the axis has whole numbers, of millions too', async () => {
-  await server.call('PUT', 'queues/c-big', {})
-  await send('c-big', 1)
-  const page = await openPage(server.url)
-  await withHistory(page, 'c-big', () => 12_345_678)
-  await page.goto(`${server.url}/#/queues/c-big`)
-  await page.locator('.u-over').waitFor()
-  // "12,000,000" is wider than 60 pixels.
-  await eventually('the axis has room', () =>
-    page.evaluate(() => (document.querySelector<HTMLElement>('.u-over')?.offsetLeft ?? 0) > 80),
-  )
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
-})
-
 describe('dead letters', () => {
   test('are shown in their queue, with their error, and are sent back', async () => {
     await server.call('PUT', 'queues/d-dead', {})
@@ -143,9 +48,9 @@ describe('dead letters', () => {
     const page = await pageOf('#/queues/d-mail?state=dead')
     await page.getByText('The dead messages of this queue go to').getByRole('link', { name: 'd-dead' }).click()
     await page.getByRole('row', { name: /goran@example\.org.*SMTP 550: mailbox unavailable/ }).waitFor()
-    await page.getByRole('button', { name: 'Redrive …' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click()
-    await page.getByText('1 message went back.').waitFor()
+    await page.getByRole('button', { name: 'Retry all' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry 1 message' }).click()
+    await page.getByText('1 message retried.').waitFor()
     await page.getByText('There are no dead letters.').waitFor()
     await page.getByRole('link', { name: 'd-mail' }).click()
     await page.getByRole('row', { name: /goran@example\.org/ }).waitFor()
@@ -219,13 +124,13 @@ describe('dead letters', () => {
     await fail('d-own', 'Error: <b>bold</b>', false)
     const page = await pageOf('#/queues/d-own?state=dead')
     await page.locator('tbody .error').getByText('Error: <b>bold</b>').waitFor()
-    await page.getByRole('button', { name: 'Redrive …' }).click()
+    await page.getByRole('button', { name: 'Retry all' }).click()
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Redrive …' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click()
-    await page.getByText('1 message went back.').waitFor()
+    await page.getByRole('button', { name: 'Retry all' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry 1 message' }).click()
+    await page.getByText('1 message retried.').waitFor()
     await page.getByText('Nothing is dead here.').waitFor()
     await page.getByRole('link', { name: /^Ready\s*1$/ }).click()
     await page.getByRole('link', { name: 'Message' }).waitFor()
@@ -268,7 +173,7 @@ test('a queue is paused and resumed, and keeps its other attributes', async () =
   const attributes = {
     visibilityTimeoutSeconds: 77,
     maxReceives: 4,
-    onDelete: 'archive',
+    onAck: 'archive',
     retentionSeconds: 99,
     maxMessages: 1234,
   }

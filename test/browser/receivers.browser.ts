@@ -80,7 +80,7 @@ test('a group that blocks is listed with the message that it waits for, and its 
   const page = await openPage(`${server.url}/#/queues/r-groups?state=blocked`)
   const groups = page.getByRole('region', { name: 'Blocked groups' })
   await groups
-    .getByRole('row', { name: new RegExp(`tenant-3 waits for message ${id} in-flight .*${name} .* 2$`) })
+    .getByRole('row', { name: new RegExp(`tenant-3 waits for message ${id} in flight .*${name} .* 2$`) })
     .waitFor()
   await page.setViewportSize(PHONE)
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)

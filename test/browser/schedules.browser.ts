@@ -1,5 +1,5 @@
 /** Schedules in a browser: found in the menu, looked at, and ended after a question. */
-import { openPage } from './support/browser'
+import { openPage, PHONE } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 
 let server: Server
@@ -34,4 +34,14 @@ test('are found in the menu, shown with what they send, and ended', async () => 
   await page.getByRole('link', { name: 'often' }).waitFor()
   expect(await page.getByRole('link', { name: 'nightly' }).count()).toBe(0)
   await expect(server.call('GET', 'schedules/nightly')).rejects.toThrow('404')
+})
+
+test('on a phone each has one line, with when it is due', async () => {
+  await server.call('PUT', 'queues/nights', {})
+  await server.call('PUT', 'schedules/nights', { queue: 'nights', cron: '30 2 1 1 *', body: 1 })
+  const page = await openPage(`${server.url}/#/schedules`, { viewport: PHONE })
+  await page.getByRole('columnheader', { name: 'Due' }).waitFor()
+  const time = page.getByRole('row', { name: /nights/ }).locator('time')
+  expect(await time.textContent()).toMatch(/^in \d+ d( \d+ h)?$/)
+  expect(await time.evaluate((element) => element.getClientRects().length)).toBe(1)
 })

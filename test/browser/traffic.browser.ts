@@ -1,4 +1,4 @@
-/** The pages fetch again and again no payloads that they do not show, and leave connections to others. */
+/** The pages fetch again and again no payloads that they do not show. */
 import type { Page } from 'playwright-core'
 import { openPage } from './support/browser'
 import { type Server, startWithFile } from './support/server'
@@ -85,32 +85,4 @@ test("a member's items are fetched once, and a new one waits until it is asked f
   await button.click()
   await page.getByText('"new"').waitFor()
   expect([await page.locator('summary').count(), await button.count()]).toEqual([11, 0])
-})
-
-test('eight windows of live groups are all live, though a browser has six connections to a server', async () => {
-  const names = Array.from({ length: 8 }, (_, n) => `w:${n}`)
-  await server.call('POST', 'items', { items: names.map((group) => ({ group, member: 'first' })) })
-  const first = await openPage(`${server.url}/#/groups/${names[0]}`)
-  const pages = [first]
-  for (const name of names.slice(1)) {
-    const page = await first.context().newPage()
-    pages.push(page)
-    await page.goto(`${server.url}/#/groups/${name}`, { timeout: 10_000 })
-  }
-  const live = (page: Page) => page.getByRole('status').filter({ hasText: 'Live' }).waitFor({ timeout: 10_000 })
-  await Promise.all(pages.map(live))
-  const shows = (member: string) => (page: Page) => page.getByRole('link', { name: member }).waitFor({ timeout: 5000 })
-  await server.call('POST', 'items', { items: names.map((group) => ({ group, member: 'second' })) })
-  await Promise.all(pages.map(shows('second')))
-
-  // A window that is closed leaves its place to another.
-  const streams = new Set<string>()
-  for (const page of pages)
-    page.on('request', (request) => {
-      if (request.url().includes('/stream')) streams.add(request.url())
-    })
-  for (const page of pages.splice(0, 3)) await page.close()
-  await until(() => streams.size === 3)
-  await server.call('POST', 'items', { items: names.map((group) => ({ group, member: 'third' })) })
-  await Promise.all(pages.map(shows('third')))
 })

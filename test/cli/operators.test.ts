@@ -304,7 +304,7 @@ test('a server says what a key may not do', async () => {
 
 test.each([
   [['queues', 'purge'], /--dry-run[\s\S]*--yes[\s\S]*--url[\s\S]*RECENTN_KEY[\s\S]*--json/],
-  [['queues', 'put'], /--max-receives <n>[\s\S]*--on-delete <text>[\s\S]*remove, archive[\s\S]*--if-tag/],
+  [['queues', 'put'], /--max-receives <n>[\s\S]*--on-ack <text>[\s\S]*remove, archive[\s\S]*--if-tag/],
   [['queues'], /\blist .*get .*put .*ensure .*update .*drop .*send .*pause .*resume .*peek .*redrive .*purge /s],
   [['policies'], /\blist .*get .*put .*ensure .*update .*drop /s],
   [['feeds'], /\blist .*status .*drop .*changes .*move-cursor .*drop-cursor /s],

@@ -93,7 +93,7 @@ test('gives again what a handler has thrown for, and what does not fit the schem
   expect(given).toEqual([1970, 1970, 1980])
 })
 
-test('stop waits for the handler and stores its cursor; without patience it aborts it, and stores none', async () => {
+test('stop waits for the handler and stores its cursor; without a moment to end it aborts it, and stores none', async () => {
   await filled(['a'])
   const [begun, goOn] = [moment(), moment()]
   const first = consume(async () => {

@@ -1,5 +1,6 @@
 /** A handle of the client does what the calls do, against the app of the process. */
 import { createClient } from '../../src/client'
+import { createClient as createCalls } from '../../src/client/calls'
 import { createApp, messagesOf } from '../../src/http/process/app'
 import { FEED_CALLS, GROUP_CALLS, QUEUE_CALLS } from '../../src/shared/handles'
 import { memoryStore, serving } from '../http/support/client'
@@ -14,10 +15,12 @@ test('a handle of the client does what the calls do', async () => {
   await expectSame(client.feed('a'), [client.feeds, 'b'], feedSteps)
 })
 
-test('it fills in its name where a call takes it as a member', async () => {
+test.each<[string, typeof createCalls]>([
+  ['client', createClient],
+  ['client/calls', createCalls],
+])('of %s it fills in its name where a call takes it as a member', async (_, create) => {
   const app = createApp(await memoryStore({ publish: false }), { allowAnonymous: false })
-  const client = createClient({ baseUrl: await serving(app, messagesOf(app)) })
-  const views = client.group<number>('views')
+  const views = create({ baseUrl: await serving(app, messagesOf(app)) }).group<number>('views')
   expect(await views.appendMany([{ payload: 1 }, { payload: 2 }])).toMatchObject([
     { group: 'views', id: 0n },
     { group: 'views', id: 1n },

@@ -32,11 +32,17 @@ test('gets up to batchSize at once, each message once, in at most `concurrency` 
   await sendNumbers(250)
   const [calls, done]: [number[][], number[]] = [[], []]
   let [running, most] = [0, 0]
+  let begin: () => void
+  const second = new Promise<void>((resolve) => {
+    begin = resolve
+  })
   const worker = many(
     async (messages) => {
       most = Math.max(most, ++running)
       calls.push(bodies(messages))
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      if (running === 2) begin()
+      // However slow the machine is, the first runs until there is another beside it.
+      await second
       running--
     },
     { batchSize: 40, concurrency: 2, onDone: ({ body }) => done.push(body) },
@@ -53,7 +59,7 @@ test('waits for more, up to waitSeconds, while the claims of those that are ther
   const calls: [number, number][][] = []
   const worker = many((messages) => void calls.push(messages.map(({ body, receiveCount }) => [body, receiveCount])), {
     batchSize: 4,
-    waitSeconds: 3,
+    waitSeconds: 8,
     visibilityTimeoutSeconds: 2,
   })
   await sendNumbers(1)
@@ -190,7 +196,7 @@ test('one whose claim is lost while it waits is not given to the handler; a stop
   expect([...(await inState('ready')), ...(await inState('in-flight'))]).toEqual([])
 })
 
-test('a stop without patience aborts the signal, and returns all of the call', async () => {
+test('a stop without a moment to end aborts the signal, and returns all of the call', async () => {
   await sendNumbers(3)
   const begun = moment()
   let reason: unknown

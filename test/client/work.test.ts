@@ -157,7 +157,7 @@ test('stop waits for the handlers that run and for their deletion, and a second 
   expect([(await inState('in-flight')).length, (await inState('ready')).length, most.handlers]).toEqual([0, 1, 1])
 })
 
-test('stop with little patience aborts the handlers, and releases the messages of those that run on', async () => {
+test('stop with a short time limit aborts the handlers, and releases the messages of those that run on', async () => {
   await sendNumbers(2)
   const ends = moment()
   const begun: AbortSignal[] = []

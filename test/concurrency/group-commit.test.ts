@@ -1,4 +1,3 @@
-import type { Session, Tx } from '../../src/database/engine'
 import type { GroupCommitOptions } from '../../src/kit/commit-calls'
 import { GroupCommit } from '../../src/kit/group-commit'
 import { RecentnError } from '../../src/shared/errors'
@@ -13,10 +12,6 @@ const LANES = 2
 const LOCK_TIMEOUT_MS = 40
 const PATIENCE_MS = 3000
 
-/** Transactions as the requests' own locks make them: `run` has no statements. */
-const run = (work: (tx: Tx) => Promise<unknown>) => work(undefined as never)
-const session = { write: run, read: run } as unknown as Session
-
 /** Locks that another transaction holds, and what was committed, by which lane. */
 function useLocks() {
   const held = new Set<string>()
@@ -26,14 +21,14 @@ function useLocks() {
   const options: Options = {
     what: 'writes',
     lanes: LANES,
-    session,
-    marks: { newName: () => 'w', hasArrived: async () => false, forget: async () => {} },
+    newWriter: () => 'w',
+    forget: async () => {},
     maxBatchItems: 20,
-    patienceMs: PATIENCE_MS,
+    timeLimitMs: PATIENCE_MS,
     // By the first letter of the first name: capitals and small letters share lanes, not keys.
     keyOf: ({ names }) => (names[0] as string).charCodeAt(0),
     sizeOf: () => ({ items: 1, bytes: 1 }),
-    run: async (_, requests, { writer: { lane } }) => {
+    run: async (requests, { writer: { lane } }) => {
       const deadline = performance.now() + LOCK_TIMEOUT_MS
       while (requests.some(isHeld)) {
         if (performance.now() >= deadline) throw new RecentnError('conflict')
@@ -43,7 +38,7 @@ function useLocks() {
       for (const { text } of requests) committed.push({ lane, text })
       return requests.map(({ text }) => text)
     },
-    heldLocks: async (_, requests) => {
+    heldLocks: async (requests) => {
       looks++
       return requests.map(({ names }) => names.find((name) => held.has(name)) ?? null)
     },
@@ -52,7 +47,7 @@ function useLocks() {
 }
 
 /** For a caller that can see no lock. */
-const looksFree: Options['heldLocks'] = async (_, requests) => requests.map(() => null)
+const looksFree: Options['heldLocks'] = async (requests) => requests.map(() => null)
 
 function adder(commits: GroupCommit<Request, string>) {
   return (text: string, ...names: string[]) =>
@@ -92,7 +87,7 @@ describe('writes that meet locks of another transaction', () => {
     expect((await Promise.all(more)).at(-1)).toMatch(/^c\d+$/)
   })
 
-  it('a request that is refused for a lock fails alone after the patience, and not before', async () => {
+  it('a request that is refused for a lock fails alone after the time limit, and not before', async () => {
     const { held, options } = useLocks()
     const add = adder(new GroupCommit(options))
     held.add('c')
@@ -117,9 +112,9 @@ describe('writes that meet locks of another transaction', () => {
 
   it('a call whose lock is free again when it is asked goes through its own lane', async () => {
     const { held, committed, options, looks } = useLocks()
-    const heldLocks: typeof options.heldLocks = async (tx, requests) => {
+    const heldLocks: typeof options.heldLocks = async (requests) => {
       held.delete('c')
-      return options.heldLocks(tx, requests)
+      return options.heldLocks(requests)
     }
     const add = adder(new GroupCommit({ ...options, heldLocks }))
     held.add('c')
@@ -140,9 +135,9 @@ describe('writes that meet locks of another transaction', () => {
 
   it('a locked call fails in its time, though others that are set aside are never idle', async () => {
     const { held, options } = useLocks()
-    const slowly: typeof options.run = async (tx, requests, writing) => {
+    const slowly: typeof options.run = async (requests, writing) => {
       await pause(20)
-      return options.run(tx, requests, writing)
+      return options.run(requests, writing)
     }
     const add = adder(new GroupCommit({ ...options, run: slowly }))
     for (const name of ['a', 'c']) held.add(name)
@@ -167,7 +162,7 @@ describe('writes that meet locks of another transaction', () => {
   it('what is held whenever it is asked, by other processes in turns, gets its turn, though others are free', async () => {
     const { held, options } = useLocks()
     // Each process releases it soon; the call that waits for it gets it.
-    const heldLocks: typeof options.heldLocks = async (_, requests) =>
+    const heldLocks: typeof options.heldLocks = async (requests) =>
       requests.map(({ names }) => names.find((name) => name === 'c' || held.has(name)) ?? null)
     const add = adder(new GroupCommit({ ...options, heldLocks }))
     held.add('c')
@@ -184,14 +179,14 @@ describe('writes that meet locks of another transaction', () => {
 
   it('calls for a lock that others hold in turns go together, and without one behind them that is stuck', async () => {
     const { held, options } = useLocks()
-    const heldLocks: typeof options.heldLocks = async (_, requests) =>
+    const heldLocks: typeof options.heldLocks = async (requests) =>
       requests.map(({ names }) => names.find((name) => name === 'c' || held.has(name)) ?? null)
     const batches: number[] = []
     let refused = 0
-    const run: typeof options.run = async (tx, requests, writing) => {
+    const run: typeof options.run = async (requests, writing) => {
       batches.push(requests.length)
       try {
-        return await options.run(tx, requests, writing)
+        return await options.run(requests, writing)
       } catch (error) {
         refused++
         throw error
@@ -219,14 +214,14 @@ describe('writes that meet locks of another transaction', () => {
 
   it('waits briefly for a lock, but not where the transactions that succeed take long', async () => {
     const { options } = useLocks()
-    const waits: (number | undefined)[] = []
+    const waits: number[] = []
     let takesMs = 0
-    const write: Session['write'] = async (work, how) => {
-      waits.push(how?.lockSeconds)
+    const run: typeof options.run = async (requests, writing) => {
+      waits.push(writing.lockSeconds)
       await pause(takesMs)
-      return run(work as (tx: Tx) => Promise<unknown>) as never
+      return options.run(requests, writing)
     }
-    const add = adder(new GroupCommit({ ...options, session: { ...session, write } as Session }))
+    const add = adder(new GroupCommit({ ...options, run }))
     const three = async () => {
       for (let n = 0; n < 3; n++) await add(`${n}`, 'a')
       return waits.splice(0)
@@ -241,9 +236,9 @@ describe('writes that meet locks of another transaction', () => {
 
   it('many that wait for one invisible lock fail in their time', async () => {
     const { held, options } = useLocks()
-    const run: typeof options.run = async (tx, requests, writing) => {
+    const run: typeof options.run = async (requests, writing) => {
       await pause(held.size > 0 ? 5 * LOCK_TIMEOUT_MS : 0)
-      return options.run(tx, requests, writing)
+      return options.run(requests, writing)
     }
     const add = adder(new GroupCommit({ ...options, run, heldLocks: looksFree }))
     held.add('x')
@@ -257,14 +252,14 @@ describe('writes that meet locks of another transaction', () => {
 
   it('a call overtakes none for the same name that came before one which went aside', async () => {
     const { held, committed, options } = useLocks()
-    const slowly: typeof options.run = async (tx, requests, writing) => {
+    const slowly: typeof options.run = async (requests, writing) => {
       if (writing.writer.lane < LANES) await pause(LOCK_TIMEOUT_MS * 4)
-      return options.run(tx, requests, writing)
+      return options.run(requests, writing)
     }
     const asked = moment()
-    const heldLocks: typeof options.heldLocks = async (tx, requests) => {
+    const heldLocks: typeof options.heldLocks = async (requests) => {
       asked.come()
-      return options.heldLocks(tx, requests)
+      return options.heldLocks(requests)
     }
     const add = adder(new GroupCommit({ ...options, run: slowly, heldLocks }))
     held.add('z')
@@ -280,7 +275,7 @@ describe('writes that meet locks of another transaction', () => {
 
   it('calls for one name are run in their order, whatever is locked then, and others with them', async () => {
     const { held, committed, options } = useLocks()
-    const add = adder(new GroupCommit({ ...options, patienceMs: 60_000 }))
+    const add = adder(new GroupCommit({ ...options, timeLimitMs: 60_000 }))
     const calls: Promise<string>[] = []
     for (let n = 0; n < 400; n++) {
       const id = String(n).padStart(3, '0')

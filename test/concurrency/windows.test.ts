@@ -1,8 +1,5 @@
 import { itemLineOf } from '../../src/repositories/recent/lines'
 import { Windows } from '../../src/repositories/recent/windows'
-import { describeWindowsOfProcesses } from './windows'
-
-describeWindowsOfProcesses('sqlite')
 
 it('windows are bounded in bytes, and those used last are kept', () => {
   const text = 'x'.repeat(1000)

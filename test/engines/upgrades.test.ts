@@ -80,7 +80,7 @@ async function expectQueues({ queues, schedules: all }: Store, version: number, 
   expect(await queues.get('mail')).toMatchObject({
     deadLetterQueue: 'letters',
     maxReceives: 5,
-    onDelete: 'archive',
+    onAck: 'archive',
     counts: { ready: version >= 2 ? 5 : 4, inFlight: 1, delayed: 1, archived: 1 },
   })
   expect((await queues.send('mail', 'again', { dedupId: 'only-once' })).sent).toBe(false)

@@ -44,7 +44,7 @@ describe.each(served)('on %s', (engine) => {
   beforeAll(async () => {
     const { groups, queues, feeds } = guarded.store
     await groups.append('g', { member: 'm' })
-    await queues.put('q', { onDelete: 'archive' })
+    await queues.put('q', { onAck: 'archive' })
     await queues.send('q', 1)
     await feeds.put('f', 'k', 1)
     await feeds.publish('f')

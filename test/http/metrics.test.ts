@@ -89,7 +89,7 @@ describe('the metrics', () => {
     const metrics = createMetrics(store)
     await store.queues.put('letters', {})
     await store.queues.put('q', { maxReceives: 1 })
-    await store.queues.put('kept', { onDelete: 'archive' })
+    await store.queues.put('kept', { onAck: 'archive' })
     await store.queues.send('q', 'claimed and dead')
     const [claimed] = await store.queues.receive('q')
     await store.queues.nackMany('q', [claimed?.receiptHandle ?? ''], { dead: true })

@@ -26,7 +26,7 @@ describe('every fault is named at once', () => {
       visibilityTimeoutSeconds: 43_201,
       maxReceives: 1.5,
       deadLetterQueue: '',
-      onDelete: 'forget',
+      onAck: 'forget',
       retentionSeconds: 0,
       paused: true,
       counts: {},
@@ -39,21 +39,21 @@ describe('every fault is named at once', () => {
       { pointer: '/visibilityTimeoutSeconds', detail: 'must be a whole number from 0 to 43200' },
       { pointer: '/maxReceives', detail: 'must be a whole number from 1 to 1000000, or null for no limit' },
       { pointer: '/deadLetterQueue', detail: 'must not be empty' },
-      { pointer: '/onDelete', detail: 'must be one of remove, archive' },
+      { pointer: '/onAck', detail: 'must be one of remove, archive' },
       { pointer: '/retentionSeconds', detail },
       { pointer: '/paused', detail: expect.stringMatching(/`pause`.*`resume`/) },
     ])
   })
 
   test('of changes, two of which cannot be null', async () => {
-    const json = { visibilityTimeoutSeconds: null, onDelete: null, maxReceives: 0, paused: false, created: 1 }
+    const json = { visibilityTimeoutSeconds: null, onAck: null, maxReceives: 0, paused: false, created: 1 }
     expect(await faults('PATCH', '/v1/queues/%00?x=1', json)).toEqual([
       { parameter: 'queue', detail: 'must not have control characters' },
       { parameter: 'x', detail: 'is not a known parameter' },
       ...faultsAt(UNKNOWN, '/created'),
       { pointer: '/visibilityTimeoutSeconds', detail: 'must be a whole number from 0 to 43200' },
       { pointer: '/maxReceives', detail: 'must be a whole number from 1 to 1000000, or null for no limit' },
-      { pointer: '/onDelete', detail: 'must be one of remove, archive' },
+      { pointer: '/onAck', detail: 'must be one of remove, archive' },
       { pointer: '/paused', detail: expect.stringMatching(/`pause`.*`resume`/) },
     ])
     expect(await faults('PUT', QUEUE, { paused: null, maxReceives: 0 })).toEqual([

@@ -122,7 +122,7 @@ describe('POST …/messages', () => {
 
 describe('GET …/messages', () => {
   test('shows what is in each state', async () => {
-    const path = await made({ onDelete: 'archive' })
+    const path = await made({ onAck: 'archive' })
     const messages = ['archived', 'dead', 'in-flight'].map((body) => ({ body }))
     const answer = await server.post(`${path}/messages`, { messages })
     const sent = JSON.parse(answer.text).messages.map(({ id }: { id: string }) => id)

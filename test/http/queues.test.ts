@@ -40,7 +40,7 @@ describe('/v1/queues/{queue}', () => {
       visibilityTimeoutSeconds: 0,
       maxReceives: 5,
       deadLetterQueue: dead.queue,
-      onDelete: 'archive',
+      onAck: 'archive',
       retentionSeconds: 3600,
       groupConcurrency: 2,
       ...{ maxMessages: 9, rateLimit: { messages: 8, perSeconds: 7 }, groupRateLimit: { messages: 6, perSeconds: 5 } },
@@ -133,7 +133,7 @@ describe('/v1/queues/{queue}', () => {
   })
 
   test('GET counts the messages of each state and says how old the oldest is', async () => {
-    const { path } = await made({ onDelete: 'archive' })
+    const { path } = await made({ onAck: 'archive' })
     await makeDead(path, 1)
     const messages = [1, 2, 3, 4].map((body) => ({ body }))
     await server.post(`${path}/messages`, { messages: [...messages, { body: 5, delaySeconds: 60 }] })
@@ -171,8 +171,8 @@ describe('/v1/queues/{queue}', () => {
       groupConcurrency: 6,
       maxMessages: 7,
     }
-    const { path, queue } = await made({ ...settings, onDelete: 'archive' })
-    const before = { ...QUEUE_DEFAULTS, queue, ...settings, onDelete: 'archive', createdAt: TIME, tag: TAG }
+    const { path, queue } = await made({ ...settings, onAck: 'archive' })
+    const before = { ...QUEUE_DEFAULTS, queue, ...settings, onAck: 'archive', createdAt: TIME, tag: TAG }
     const patched = async (json: object) => {
       const { status, json: answer } = await server.request('PATCH', path, { json })
       return [status, answer]
@@ -184,7 +184,7 @@ describe('/v1/queues/{queue}', () => {
     const nowhere = { deadLetterQueue: fresh('nowhere') }
     expect(await patched(nowhere)).toMatchObject([400, { code: 'dead_letter_queue_not_found' }])
     expect(await patched({ deadLetterQueue: queue })).toMatchObject([400, { code: 'dead_letter_cycle' }])
-    expect((await server.get(path)).json).toMatchObject({ ...nulls, onDelete: 'archive' })
+    expect((await server.get(path)).json).toMatchObject({ ...nulls, onAck: 'archive' })
   })
 
   test('PUT with If-None-Match: * creates with 201, and is refused with 412 and what is there', async () => {

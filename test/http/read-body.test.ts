@@ -63,7 +63,7 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
     ),
   ),
   deadLetterQueue: orNull(name),
-  onDelete: words('remove', 'archive'),
+  onAck: words('remove', 'archive'),
   retentionSeconds: whole(1, 315_360_000_000),
   rateLimit: orNull(rate),
   groupRateLimit: orNull(rate),
@@ -235,8 +235,8 @@ describe('the reading of a body and the DTO of class-validator agree', () => {
 
 test.each([
   [new groups.NewItemDto(), { member: '', payload: 1 }, 'must not be empty'],
-  [new queues.QueueChangesDto(), { onDelete: null }, 'must be one of remove, archive'],
-  [new queues.QueueSettingsDto(), { onDelete: null, maxReceives: 1, paused: true }, expect.any(String)],
+  [new queues.QueueChangesDto(), { onAck: null }, 'must be one of remove, archive'],
+  [new queues.QueueSettingsDto(), { onAck: null, maxReceives: 1, paused: true }, expect.any(String)],
   [new messages.MessagesDto(), { messages: [] }, 'must be a list of 1 to 1000'],
   [new messages.MessagesDto(), { messages: [{ body: 1 }, {}] }, '/1/body: is required'],
   [new messages.AckDto(), { receiptHandles: ['a', 7] }, '/1: must be a string'],

@@ -30,7 +30,7 @@ export type Operation =
       mode: 'history' | 'distinct' | 'top'
       forgetEmptySeconds: number | null
     }
-  | { kind: 'deletePolicy'; prefix: string }
+  | { kind: 'dropPolicy'; prefix: string }
   | { kind: 'erase'; member: string }
   | { kind: 'read'; group: string; limit: number; back: number | null; exclude: string[] }
   | { kind: 'readMany'; groups: string[]; limit: number; exclude: string[] }
@@ -117,7 +117,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('deletePolicy' as const), prefix: fc.constantFrom(...PREFIXES) }),
+    arbitrary: fc.record({ kind: fc.constant('dropPolicy' as const), prefix: fc.constantFrom(...PREFIXES) }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('erase' as const), member }) },
   {

@@ -77,7 +77,7 @@ export class Run {
         for (const { policies } of this.#fromTurn) await policies.put(this.#named(prefix), policy)
         return this.#everyMember()
       }
-      case 'deletePolicy': {
+      case 'dropPolicy': {
         const there = oracle.policies.delete(this.#named(operation.prefix))
         for (const store of this.#fromTurn) {
           const isFirst = store === this.#store

@@ -3,7 +3,7 @@ export const QUEUE_DEFAULTS = {
   visibilityTimeoutSeconds: 30,
   maxReceives: 5,
   deadLetterQueue: null,
-  onDelete: 'remove',
+  onAck: 'remove',
   retentionSeconds: null,
   groupConcurrency: null,
   maxMessages: null,

@@ -70,7 +70,7 @@ describe('a test store', () => {
     it('removes what has expired, and what is archived for long enough', async () => {
       await store.groups.put('logins:ann', { ttlSeconds: 3600 })
       await store.groups.append('logins:ann', { member: '192.0.2.1' })
-      await store.queues.update('mail', { onDelete: 'archive', retentionSeconds: 86_400 })
+      await store.queues.update('mail', { onAck: 'archive', retentionSeconds: 86_400 })
       await store.queues.send('mail', 1)
       const [message] = await store.queues.receive('mail')
       await store.queues.ack('mail', message?.receiptHandle ?? '')

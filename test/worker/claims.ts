@@ -40,6 +40,23 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
       expect(aborted).toEqual([])
     })
 
+    it('counts a claim from its statement, however long the worker has waited before', async () => {
+      const { store, queue, work } = context
+      const ends: unknown[] = []
+      work(
+        async ({ id, visibleAt }) => {
+          const now = await store.queues.message(queue, id)
+          ends.push(Number(now?.visibleAt) - visibleAt.getTime())
+        },
+        { visibilityTimeoutSeconds: 6 },
+      )
+      // Half of a claim: then it is extended.
+      await sleep(3300)
+      await store.queues.send(queue, 1)
+      await until('it is done', () => isEmpty(store, queue))
+      expect(ends).toEqual([0])
+    })
+
     it("extends by the messages' own visibility, or the queue's, where it has none of its own", async () => {
       const { store, queue, work } = context
       await store.queues.put(queue, { visibilityTimeoutSeconds: 8 })
@@ -193,7 +210,7 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
       expect(begun).toBe(155)
     })
 
-    it('stops without patience: aborts, waits a moment, and releases what does not end', async () => {
+    it('stops without a moment to end: aborts, waits a moment, and releases what does not end', async () => {
       const { store, queue, work } = context
       await sendNumbers(store, queue, 2)
       const reasons: unknown[] = []

@@ -1,7 +1,7 @@
 /** Workers whose handlers get many messages at once. */
 import { z } from 'zod'
 import { UnrecoverableError } from '../../src'
-import type { BatchHandler } from '../../src/shared/handling-shapes'
+import type { BatchHandler } from '../../src/shared/handler-types'
 import type { Message } from '../../src/shared/queue-types'
 import type { WorkManyOptions } from '../../src/store/worker/types'
 import type { EngineName } from '../support/engines'
@@ -45,7 +45,7 @@ export function describeMany(engine: EngineName): void {
           calls.push(numbers(messages))
           for (const { receiveCount } of messages) receives.push(receiveCount)
         },
-        { batchSize: 4, waitSeconds: 3, visibilityTimeoutSeconds: 2 },
+        { batchSize: 4, waitSeconds: 6, visibilityTimeoutSeconds: 2 },
       )
       for (const n of [0, 1, 2]) {
         await store.queues.send(queue, n)
@@ -242,7 +242,7 @@ export function describeMany(engine: EngineName): void {
       expect(await inState(store, queue, 'in-flight')).toBe(0)
     })
 
-    it('a stop without patience aborts the signal, and returns all of the call', async () => {
+    it('a stop without a moment to end aborts the signal, and returns all of the call', async () => {
       const { store, queue } = context
       await sendNumbers(store, queue, 3)
       let reason: unknown

@@ -1,6 +1,6 @@
 /** Shared by the tests of workers. */
 import { openStore, type Store } from '../../src'
-import type { Handler } from '../../src/shared/handling-shapes'
+import type { Handler } from '../../src/shared/handler-types'
 import type { Message, MessageState } from '../../src/shared/queue-types'
 import type { Worker, WorkOptions } from '../../src/store/worker/types'
 import { type Database, describeEngine, type EngineName, freshDatabase } from '../support/engines'

@@ -66,7 +66,7 @@ export interface Attached {
   close(): Promise<void>
 }
 
-export interface AttachOptions {
+interface AttachOptions {
   tablePrefix?: string
   clockOffsetMs?: () => number
   connectionTimeoutSeconds?: number

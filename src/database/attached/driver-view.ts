@@ -40,7 +40,7 @@ export function behind<Target extends object>(view: Target): Target {
   return (targets.get(view) as Target | undefined) ?? view
 }
 
-export type DriverCallback = (error: unknown, answer?: unknown, columns?: unknown) => void
+type DriverCallback = (error: unknown, answer?: unknown, columns?: unknown) => void
 
 /** The parameters of a driver's `query`, which come in several forms. Without a callback the answer is read as a stream. */
 export function givenTo(given: readonly unknown[]): {

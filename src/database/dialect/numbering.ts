@@ -16,10 +16,9 @@ export function chosenFree(
   }
 }
 
-export const upsertBy = (engine: Pick<Engine, 'insert' | 'onDuplicate' | 'proposed'>): Engine['upsert'] => {
-  return (table, key, columns, updated, rows) => {
-    const sets = updated.map((column) => `${column} = ${engine.proposed(column)}`).join(', ')
-    const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES`
-    return engine.insert((values) => `${into} ${values} ${engine.onDuplicate(key)} ${sets}`, rows)
-  }
+/** A method of every engine. */
+export const upsert: Engine['upsert'] = function (this: Engine, table, key, columns, updated, rows) {
+  const sets = updated.map((column) => `${column} = ${this.proposed(column)}`).join(', ')
+  const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES`
+  return this.insert((values) => `${into} ${values} ${this.onDuplicate(key)} ${sets}`, rows)
 }

@@ -1,6 +1,6 @@
 /**
  * How each engine identifies and changes rows of the user's tables. A row is identified by exact SQL literals of its
- * columns, which the database itself writes: values as a driver reads them (rounded numbers, dates in another zone)
+ * columns, which the database itself writes. Values as a driver reads them (rounded numbers, dates in another zone)
  * never go back into a statement. Nor does text that does not look like a literal.
  */
 export interface RowFacts {

@@ -2,13 +2,12 @@
  * Nodes of clusters: how a server says that it is one, what differs there, how a node catches up with the others, and what it
  * answers of itself. Owns the facts of engines that are nodes.
  *
- * Invariant: whether a commit has arrived is asked only of a node that has applied what the cluster had committed before: it
+ * Invariant: whether a commit has arrived is asked only of a node that has applied what the cluster had committed before. It
  * may be another one than the node that had the commit, and behind it.
  */
 import type { HeldConnection } from '../connection'
 import type { Engine, Reader, Row } from '../engine'
 import type { Setting } from '../statements'
-import { numberBy } from './mysql-engine'
 import { type GroupMember, MEMBERS, outOfGroup, UnfitHost } from './server-hosts'
 import { limitUntil } from './statement-limit'
 
@@ -28,7 +27,6 @@ function galeraNode(engine: Engine): Engine {
   return {
     ...engine,
     forNext: engine.forUpdate,
-    numberFree: numberBy(engine.forUpdate),
     forShareSkipLocked: engine.forShare,
     commitsAlone: false,
     // The step follows the number of nodes, also between two statements of a transaction.

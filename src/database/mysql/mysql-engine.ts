@@ -1,15 +1,15 @@
 /** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
 import type { Connection } from 'mysql2'
 import { RecentnError } from '../../shared/errors'
-import { chosenFree, upsertBy } from '../dialect/numbering'
+import { chosenFree, upsert } from '../dialect/numbering'
 import { countPlaceholders, filled, holdsSeparator, MYSQL_SPELLING } from '../dialect/placeholders'
 import { mysqlRows } from '../dialect/row-facts'
 import type { Engine, Parameter } from '../engine'
 import { isDiskFull, mysqlFailure, mysqlLeavesDoubt, mysqlRefusal } from './mysql-failures'
 
 /**
- * A value as SQL, always in ASCII. mysql2 writes values into the statement too, but not safely: it escapes quotes with
- * a backslash, which has no effect in a session with NO_BACKSLASH_ESCAPES; and it then encodes the statement by a
+ * A value as SQL, always in ASCII. mysql2 writes values into the statement too, but not safely. It escapes quotes with
+ * a backslash, which has no effect in a session with NO_BACKSLASH_ESCAPES. And it then encodes the statement by a
  * character set that the session may change at any time, in which other characters may become a quote. Here a quote is
  * doubled, which means the same everywhere, and a text with a backslash or with more than ASCII is written in
  * hexadecimal.
@@ -40,25 +40,6 @@ function listOf(rows: readonly (readonly Parameter[])[], constants = ''): string
 
 const insert: Engine['insert'] = (sql, rows, constants) => ({ sql: sql(listOf(rows, constants)), parameters: [] })
 
-export function numberBy(lock: string): Engine['numberFree'] {
-  return (numbering) => {
-    const { table, column, more, last } = numbering
-    const { sql, on, parameters } = chosenFree(numbering, ` FORCE INDEX (${numbering.index})`, lock)
-    const sets = `${column} = ${last} + chosen.recentn_number${more}`
-    return {
-      sql: `UPDATE (${sql}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) ON ${on} SET ${sets}`,
-      parameters,
-    }
-  }
-}
-
-const writing: Pick<Engine, 'insert' | 'onDuplicate' | 'proposed'> = {
-  insert,
-  onDuplicate: () => 'ON DUPLICATE KEY UPDATE',
-  // VALUES() is deprecated in MySQL, but its successor (AS new) is a syntax error in MariaDB.
-  proposed: (column) => `VALUES(${column})`,
-}
-
 export const mysqlEngine: Engine = {
   family: 'mysql',
   oneConnection: false,
@@ -72,8 +53,11 @@ export const mysqlEngine: Engine = {
   // TypeORM reads BIGINTs as strings by default, but the options of a user's own DataSource may change that.
   bigint: (column) => `CAST(${column} AS CHAR)`,
   useIndex: (index) => ` FORCE INDEX (${index})`,
-  ...writing,
-  upsert: upsertBy(writing),
+  insert,
+  onDuplicate: () => 'ON DUPLICATE KEY UPDATE',
+  // VALUES() is deprecated in MySQL, but its successor (AS new) is a syntax error in MariaDB.
+  proposed: (column) => `VALUES(${column})`,
+  upsert,
   list: (some) => ({ sql: some.map(literal).join(', '), parameters: [] }),
   values: (rows) => ({ sql: listOf(rows), parameters: [] }),
   randomHex: 'HEX(RANDOM_BYTES(16))',
@@ -86,7 +70,15 @@ export const mysqlEngine: Engine = {
     sql: `UPDATE (${choose.sql}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) USING (id) SET ${sets.sql}`,
     parameters: [...choose.parameters, ...sets.parameters],
   }),
-  numberFree: numberBy(' FOR UPDATE SKIP LOCKED'),
+  numberFree(numbering) {
+    const { table, column, more, last } = numbering
+    const { sql, on, parameters } = chosenFree(numbering, ` FORCE INDEX (${numbering.index})`, this.forNext)
+    const sets = `${column} = ${last} + chosen.recentn_number${more}`
+    return {
+      sql: `UPDATE (${sql}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) ON ${on} SET ${sets}`,
+      parameters,
+    }
+  },
   numberAtOnce: null,
   idStride: '@@SESSION.auto_increment_increment',
   returnsIds: false,

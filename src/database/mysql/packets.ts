@@ -1,5 +1,5 @@
 /**
- * Statements that go to MySQL and MariaDB together: one whose answer is not needed yet waits, and goes in one packet with the
+ * Statements that go to MySQL and MariaDB together. One whose answer is not needed yet waits, and goes in one packet with the
  * next statement that is awaited, or with the COMMIT. So a transaction takes as many round trips as it has answers to wait for.
  * Owns the statements of one connection that wait.
  *
@@ -8,9 +8,9 @@
  * would otherwise run without it. A packet holds the store's statements, which are ASCII with values written by
  * `mysql-engine.ts`, and at its end at most one of the user's, which cannot hold a second one.
  *
- * On a node of a Galera cluster (`isParted`) it holds one statement with an effect. If another node's change aborts the
- * transaction while the server answers a statement that others follow in the packet, the server runs the others outside of it,
- * and reports nothing (MariaDB 11.8.6). Reads may follow, because they change nothing, and COMMIT may, behind a witness.
+ * On a node of a Galera cluster (`isParted`) it holds one statement with an effect. Another node's change may abort the
+ * transaction while the server answers a statement that others follow in the packet. Then the server runs the others outside of
+ * it, and reports nothing (MariaDB 11.8.6). Reads may follow, because they change nothing, and COMMIT may, behind a witness.
  */
 import type { PoolConnection, QueryError } from 'mysql2'
 import { QueryFailedError } from 'typeorm'

@@ -39,7 +39,7 @@ async function asked(ask: PasswordFunction): Promise<string> {
   }
 }
 
-export interface LoginOptions extends ServerHost {
+interface LoginOptions extends ServerHost {
   password: string
 }
 

@@ -2,7 +2,7 @@
  * The hosts of a database URL that names several. Owns which of them is in use.
  *
  * Invariant: the connections of a store go to one host at a time, and stay there. The host changes when it does not greet a
- * new connection, or when it says that it takes no writes or has no majority; then its idle connections are closed at once,
+ * new connection, or when it says that it takes no writes or has no majority. Then its idle connections are closed at once,
  * and the others when they are released.
  */
 import { Socket } from 'node:net'
@@ -151,12 +151,12 @@ function isOf({ host, port }: ServerHost, { config }: ServerConnection): boolean
 }
 
 /** A host that is gone would never see the end of the connection. */
-function close(connection: ServerConnection): void {
+export function close(connection: ServerConnection): void {
   connection.destroy()
   connection.stream.destroy()
 }
 
-function answered(connection: ServerConnection, sql: string): Promise<unknown[]> {
+export function answered(connection: ServerConnection, sql: string): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
     connection.query(sql, (error, answer) => (error ? reject(error) : resolve(answer as unknown[])))
   })

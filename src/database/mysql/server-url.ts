@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { invalidInput, RecentnError } from '../../shared/errors'
 import type { ServerHost } from './server-hosts'
 
-export interface ServerUrl {
+interface ServerUrl {
   type: 'mysql' | 'mariadb'
   /** One or more, in the order in which they are tried. */
   hosts: ServerHost[]

@@ -4,7 +4,7 @@
  * the first write of a store: one connection locks a row, another one asks for it.
  */
 import type { DataSource } from 'typeorm'
-import { endsWithin } from '../../shared/backoff'
+import { endsWithin, sharing } from '../../shared/backoff'
 import { RecentnError } from '../../shared/errors'
 import { CLOCK, performance } from '../../shared/platform'
 import { openingRunners } from '../attached/runner-connection'
@@ -72,7 +72,7 @@ export class SkipLockedCheck {
   readonly #open: (done: Opened) => void
   #isGood = false
   #refusal: RecentnError | null = null
-  #asking: Promise<void> | null = null
+  readonly #asking = sharing(() => this.#ask())
   #againAt = Number.NEGATIVE_INFINITY
 
   constructor(
@@ -90,10 +90,7 @@ export class SkipLockedCheck {
     if (this.#isGood) return undefined
     if (this.#refusal) throw this.#refusal
     if (performance.now() < this.#againAt) return undefined
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = null
-    })
-    return this.#asking
+    return this.#asking()
   }
 
   async #ask(): Promise<void> {

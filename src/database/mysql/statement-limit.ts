@@ -1,17 +1,17 @@
 /**
  * Limits how long a statement on a connection of our own may take. Nothing else ends one whose answer never comes, because
- * the network swallows it or the server hangs: it would hold its caller for ever, and ten of them the whole pool.
+ * the network swallows it or the server hangs. It would hold its caller for ever, and ten of them the whole pool.
  *
  * Invariants: a connection whose statement is over the limit is closed, never used again: its answer may still come. To the
  * caller it is a lost connection, so a commit is looked up. If the server has sent nothing on any connection of the pool since
- * that statement was first seen, it is silent: all connections are closed, so that no other call waits for its own limit. A
+ * that statement was first seen, it is silent. All connections are closed, so that no other call waits for its own limit. A
  * server that sends anything, such as the error of a lock wait, loses only the connection of the slow statement.
  */
 import type { QueryRunner } from 'typeorm'
 import { clearInterval, performance, setInterval } from '../../shared/platform'
 import { behind } from '../attached/driver-view'
 import { driverError } from '../engine'
-import type { ServerConnection, ServerPool } from './server-hosts'
+import { close, type ServerConnection, type ServerPool } from './server-hosts'
 
 export const DEFAULT_STATEMENT_TIMEOUT_SECONDS = 30
 
@@ -65,12 +65,8 @@ export function whenSilent(pool: object, listener: () => void): void {
 
 /** A connection without a statement would report the error to no caller. */
 function closeWith(connection: ServerConnection, error: Error): void {
-  if (connection._command) {
-    connection.stream.destroy(error)
-    return
-  }
-  connection.destroy()
-  connection.stream.destroy()
+  if (connection._command) connection.stream.destroy(error)
+  else close(connection)
 }
 
 const unlimited = new WeakSet<object>()

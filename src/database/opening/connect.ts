@@ -4,7 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { invalidInput, RecentnError } from '../../shared/errors'
-import { performance, setTimeout } from '../../shared/platform'
+import { delay, performance } from '../../shared/platform'
 import { behind } from '../attached/driver-view'
 import { seeTransactions } from '../inside'
 import { noteLockWait } from '../mysql/mysql-connection'
@@ -12,7 +12,7 @@ import { mysqlFailure } from '../mysql/mysql-failures'
 import { OwnPool } from '../mysql/own-pool'
 import { notePacketLimit } from '../mysql/packets'
 import { PASSWORD_MS, type PasswordFunction, sendsTokens, streamWithPassword } from '../mysql/password'
-import { connectTo, ofPool, type ServerConnection, ServerHosts, type ServerPool } from '../mysql/server-hosts'
+import { answered, connectTo, ofPool, type ServerConnection, ServerHosts, type ServerPool } from '../mysql/server-hosts'
 import { NAMELESS_FILE, parseServerUrl, passwordFault, refusedUrl, sqliteFile } from '../mysql/server-url'
 import { OWN_ZONE, ownSettings } from '../mysql/session-settings'
 import { requireOneSession } from '../mysql/skip-locked'
@@ -26,9 +26,9 @@ import { requireOwnWal } from '../sqlite/watched-file'
 import { tablesOf } from '../tables'
 import { mysqlDriver, sqliteDriver } from './drivers'
 
-const PATIENCE_MS = 30_000
+const TIME_LIMIT_MS = 30_000
 
-export interface ConnectOptions {
+interface ConnectOptions {
   url: string
   password?: string | PasswordFunction | undefined
   poolSize?: number
@@ -183,7 +183,7 @@ async function connectServer(
  * a lock inside of SQLite, so opening the file is tried again while another process has it locked.
  */
 async function initialized(options: DataSourceOptions): Promise<DataSource> {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + TIME_LIMIT_MS
   for (;;) {
     const source = new DataSource(options)
     try {
@@ -191,7 +191,7 @@ async function initialized(options: DataSourceOptions): Promise<DataSource> {
     } catch (error) {
       const busy = options.type === 'better-sqlite3' && sqliteEngine.failure(error) === 'conflict'
       if (!busy || performance.now() > deadline) throw error
-      await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20))
+      await delay(5 + Math.random() * 20)
     }
   }
 }
@@ -208,13 +208,9 @@ async function setSessions(
     ofPool(connection, pool)
     limitStatements(connection, pool, statementSeconds)
     noteLockWait(connection, statementSeconds)
-    const isSet = new Promise((resolve, reject) => {
-      connection.query(ownSettings(statementSeconds), (error, answers) => {
-        if (error) return reject(error)
-        const [{ largest = 0 } = {}] = (answers as { largest?: number | string }[][]).at(-1) ?? []
-        notePacketLimit(connection, Number(largest))
-        resolve(undefined)
-      })
+    const isSet = answered(connection, ownSettings(statementSeconds)).then((answers) => {
+      const [{ largest = 0 } = {}] = (answers as { largest?: number | string }[][]).at(-1) ?? []
+      notePacketLimit(connection, Number(largest))
     })
     return Promise.all([isSet, hosts?.require(connection)])
   }

@@ -18,7 +18,7 @@ const ABORTS =
   'this better-sqlite3 was compiled for Node 24.19 or later, where it may abort the process at any time (nodejs/node#65446): use better-sqlite3 13, or Node 22'
 
 /**
- * The call in a driver that was compiled with the headers of Node 24.19 and later: their ObjectWrap removes a hook when
+ * The call in a driver that was compiled with the headers of Node 24.19 and later. Their ObjectWrap removes a hook when
  * it is collected, and Node 24 aborts if no script is running then. Version 13 has no ObjectWrap.
  */
 const FATAL_CALL = 'RemoveEnvironmentCleanupHook'

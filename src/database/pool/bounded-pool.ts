@@ -4,8 +4,8 @@
  * Owns the requests queued at the pool.
  *
  * Invariant: a connection that arrives after its caller gave up goes to another caller or back to the pool at once. The
- * pool never has more queued requests than callers that waited at the same time, however long it is exhausted: the next
- * caller takes over the request of one that gave up. While the server is silent callers do not wait one after the other: a
+ * pool never has more queued requests than callers that waited at the same time, however long it is exhausted. The next
+ * caller takes over the request of one that gave up. While the server is silent callers do not wait one after the other. A
  * request has a moment, in which a connection may be made, and after that its callers are refused at once. Writes never have
  * all connections, where there are five or more: a part is for reads.
  */
@@ -15,7 +15,7 @@ import type { HeldConnection, Opened } from '../connection'
 import { driverError, type Engine } from '../engine'
 import { forgetLimit, isOverLimit, whenSilent } from '../mysql/statement-limit'
 import { dropLost } from '../transaction-guard'
-import { connectionState, poolSizeOf } from './connection-use'
+import { isUnconnected, poolSizeOf } from './connection-use'
 import { NoConnection, noneFree } from './cut-off'
 
 export const DEFAULT_CONNECTION_TIMEOUT_SECONDS = 10
@@ -38,7 +38,7 @@ interface WaitingCaller<Given> extends WaitingTurn {
 
 type PoolRequest = WaitingCaller<HeldConnection>
 
-export interface BoundedPoolOptions {
+interface BoundedPoolOptions {
   source: DataSource
   open: (done: Opened) => void
   connectionTimeoutSeconds: number | undefined
@@ -68,37 +68,39 @@ export class BoundedPool {
   }
 
   /** Resolves to a connection. Throws `overloaded` or `database_unavailable` if there is none in time. */
-  take(deadline = performance.now() + this.#timeoutMs, isWrite = false): Promise<HeldConnection> {
+  take(deadline = performance.now() + this.#timeoutMs): Promise<HeldConnection> {
     const [abandoned] = this.#abandoned
     const request = abandoned ?? this.#queue()
     this.#abandoned.delete(request)
-    const ended = (connection: HeldConnection | null) => {
-      if (!isWrite) return
-      if (connection) this.#writing.add(connection)
-      else this.#nextWriter()
-    }
     const late = () => {
       this.#abandoned.add(request)
       return this.#late(poolSizeOf(this.options.source))
     }
-    return this.#answered(request, deadline, late, ended)
+    return this.#answered(request, deadline, late)
   }
 
   /** The same for writes, which take turns at most of the connections. */
-  takeForWrite(): Promise<HeldConnection> {
+  async takeForWrite(): Promise<HeldConnection> {
     const deadline = performance.now() + this.#timeoutMs
     const most = this.#mostWriters
-    if (this.#writers < most) {
-      this.#writers++
-      return this.take(deadline, true)
+    if (this.#writers < most) this.#writers++
+    else {
+      const turn: WaitingCaller<void> = { queuedAt: performance.now(), hurry: null, caller: null }
+      this.#turns.add(turn)
+      const late = () => {
+        this.#turns.delete(turn)
+        return this.#late(most)
+      }
+      await this.#answered(turn, deadline, late)
     }
-    const turn: WaitingCaller<void> = { queuedAt: performance.now(), hurry: null, caller: null }
-    this.#turns.add(turn)
-    const late = () => {
-      this.#turns.delete(turn)
-      return this.#late(most)
+    try {
+      const connection = await this.take(deadline)
+      this.#writing.add(connection)
+      return connection
+    } catch (error) {
+      this.#nextWriter()
+      throw error
     }
-    return this.#answered(turn, deadline, late).then(() => this.take(deadline, true))
   }
 
   release(connection: HeldConnection): Promise<void> | undefined {
@@ -132,13 +134,8 @@ export class BoundedPool {
     }
   }
 
-  /** Resolves to what the caller is given, or rejects with the error of `late`. `ended` gets it, or null where there is none. */
-  #answered<Given>(
-    request: WaitingCaller<Given>,
-    deadline: number,
-    late: () => Error,
-    ended: (given: Given | null) => void = () => {},
-  ): Promise<Given> {
+  /** Resolves to what the caller is given, or rejects with the error of `late`. */
+  #answered<Given>(request: WaitingCaller<Given>, deadline: number, late: () => Error): Promise<Given> {
     this.#waiting.add(request)
     return new Promise((resolve, reject) => {
       const leftMs = () => this.#giveUpAt(request, deadline) - performance.now()
@@ -150,7 +147,6 @@ export class BoundedPool {
         }
         request.caller = null
         this.#waiting.delete(request)
-        ended(null)
         reject(late())
       }
       let timer = setTimeout(look, leftMs())
@@ -165,12 +161,10 @@ export class BoundedPool {
       request.caller = {
         given: (what) => {
           answered()
-          ended(what)
           resolve(what)
         },
         failed: (error) => {
           answered()
-          ended(null)
           reject(this.#ofPool(error))
         },
       }
@@ -237,9 +231,8 @@ export class BoundedPool {
   #late(max: number | null): NoConnection {
     const { location, source } = this.options
     const timeoutMs = this.#timeoutMs
-    const { connected } = connectionState(source)
     const isSilent = this.#silentSince !== null
-    if (connected === 0 || isSilent) {
+    if (isSilent || isUnconnected(source)) {
       const silence = isSilent ? 'it does not answer' : `no answer within ${timeoutMs / 1000} s`
       const detail = `The database ${location} cannot be reached: ${silence}`
       return new NoConnection('database_unavailable', detail, { retryAfterSeconds: 1 })

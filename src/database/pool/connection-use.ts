@@ -57,15 +57,13 @@ export function poolSizeOf(source: DataSource): number | null {
   return poolOf(source).config?.connectionLimit ?? null
 }
 
-/** The most connections of a pool, and how many have reached the server; null if it is not known. */
-export function connectionState(source: DataSource): { max: number | null; connected: number | null } {
+/** Whether no connection of a pool has reached the server; false if it is not known. */
+export function isUnconnected(source: DataSource): boolean {
   const { _allConnections: all } = poolOf(source)
-  let connected: number | null = all?.get ? 0 : null
-  for (let index = 0; index < (all?.length ?? 0); index++) {
-    // Null until the server has greeted.
-    if (connected !== null && all?.get?.(index)?.threadId != null) connected++
-  }
-  return { max: poolSizeOf(source), connected }
+  if (!all?.get) return false
+  // Null until the server has greeted.
+  for (let index = 0; index < all.length; index++) if (all.get(index)?.threadId != null) return false
+  return true
 }
 
 /** The pool of a DataSource: with replication the primary's, because the store uses only that. */

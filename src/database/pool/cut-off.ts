@@ -3,7 +3,7 @@
  * set of the errors of statements that others were to follow.
  */
 import { RecentnError } from '../../shared/errors'
-import { performance, setTimeout } from '../../shared/platform'
+import { delay, performance } from '../../shared/platform'
 import type { Engine } from '../engine'
 import { USE_WITHIN } from '../inside'
 import type { AfterCommit } from '../transaction-guard'
@@ -102,5 +102,5 @@ export async function settledCommit<T>(cutOff: CutOff, engine: Engine, { started
 
 /** A pause of random length, so that callers that collided do not collide again. */
 export function pause(maxMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * maxMs))
+  return delay(Math.random() * maxMs)
 }

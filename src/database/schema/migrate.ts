@@ -1,6 +1,6 @@
 /**
  * Migrates the schema. TypeORM's migrations take no lock, so several processes that start at once on an empty database
- * would all create the tables: here a lock lets one process migrate, and the others then find nothing to do. The table
+ * would all create the tables. Here a lock lets one process migrate, and the others then find nothing to do. The table
  * `schema` has the version, whether we or the user's own DataSource ran the migrations.
  *
  * The lock of MySQL and MariaDB does not leave its server: the processes of a Galera cluster's nodes migrate at the same time. In a
@@ -24,7 +24,7 @@ import type { Tables } from '../tables'
 import { LostRows, requireSchema, restoreRows, schemaVersion } from './schema'
 
 /** How long a process waits for one that migrates, and from when on it says so where that one may have to be started. */
-const PATIENCE_SECONDS = 120
+const TIME_LIMIT_SECONDS = 120
 const WARNING_SECONDS = 3
 const LONGEST_WAIT_MS = 1000
 
@@ -43,12 +43,12 @@ export async function migrate(
   source: DataSource,
   session: Session,
   engine: Engine,
-  patienceSeconds = PATIENCE_SECONDS,
+  timeLimitSeconds = TIME_LIMIT_SECONDS,
 ): Promise<void> {
   if ((await versionOf(session)) < SCHEMA_VERSION) {
     if (engine.family === 'sqlite')
       await withRunner(source, (runner) => migrateInTransaction(source, runner, session.tables))
-    else await new ServerMigration(source, session, engine, patienceSeconds).run()
+    else await new ServerMigration(source, session, engine, timeLimitSeconds).run()
   }
   await requireSchema(session, await steadily(() => schemaVersion(session)))
 }
@@ -63,7 +63,7 @@ function versionOf(session: Session): Promise<number> {
 }
 
 /**
- * Runs `look`, and again after a refusal, until it refuses for the same reason three times: while another process migrates,
+ * Runs `look`, and again after a refusal, until it refuses for the same reason three times. While another process migrates,
  * tables are seen half made, and the version is read later than the tables.
  */
 async function steadily<T>(look: () => Promise<T>): Promise<T> {
@@ -108,7 +108,7 @@ class ServerMigration {
     readonly source: DataSource,
     readonly session: Session,
     readonly engine: Engine,
-    readonly patienceSeconds: number,
+    readonly timeLimitSeconds: number,
   ) {}
 
   async run(): Promise<void> {
@@ -119,8 +119,8 @@ class ServerMigration {
       const elsewhere = await this.#anywhere()
       const seconds = (performance.now() - startedAt) / 1000
       reason = elsewhere ?? reason
-      if (seconds > this.patienceSeconds) {
-        const detail = `${reason}. No process has made the tables there within ${this.patienceSeconds} s: run "recentn migrate" with the address of that member`
+      if (seconds > this.timeLimitSeconds) {
+        const detail = `${reason}. No process has made the tables there within ${this.timeLimitSeconds} s: run "recentn migrate" with the address of that member`
         throw new RecentnError('database_unavailable', detail)
       }
       if (isWarned || elsewhere === null || seconds < WARNING_SECONDS) continue
@@ -193,13 +193,13 @@ class ServerMigration {
   async #lock(runner: QueryRunner, name: string): Promise<boolean> {
     let rows: { got: unknown }[]
     try {
-      rows = await runner.query(`SELECT GET_LOCK(${name}, ${this.patienceSeconds}) AS got`)
+      rows = await runner.query(`SELECT GET_LOCK(${name}, ${this.timeLimitSeconds}) AS got`)
     } catch (error) {
       if (this.engine.failure(error) !== 'other') throw error
       return false
     }
     if (Number(rows[0]?.got) === 1) return true
-    throw new RecentnError('database_unavailable', `Another process has been migrating for ${this.patienceSeconds} s`)
+    throw new RecentnError('database_unavailable', `Another process has been migrating for ${this.timeLimitSeconds} s`)
   }
 }
 

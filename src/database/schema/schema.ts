@@ -112,9 +112,8 @@ export class LostRows extends RecentnError {
 
 /**
  * The version of the database: 0 if it has none of our tables, or not yet all of them. Throws `LostRows` if these are complete,
- * but lack a row, and `database_refused` if
- * tables of this code's version lack columns or have others, or if other tables have our names and there is no version
- * yet. The error names each of them.
+ * but lack a row. Throws `database_refused` if tables of this code's version lack columns or have others, or if other tables have
+ * our names and there is no version yet. The error names each of them.
  */
 export async function schemaVersion(session: Session): Promise<number> {
   try {

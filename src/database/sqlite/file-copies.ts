@@ -1,6 +1,6 @@
 /**
- * Copies of a SQLite file, and going back to one. Invariant: a file gets its name once it is whole and on disk, and a restored
- * one while no other process has the old one open, whose `-wal` goes with it.
+ * Copies of a SQLite file, and going back to one. Invariant: a file gets its name once it is whole and on disk. A restored
+ * one gets it while no other process has the old one open, whose `-wal` goes with it.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'

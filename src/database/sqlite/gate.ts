@@ -4,7 +4,7 @@
  * Invariant: first come, first served; one caller at a time has its turn. Only reads may pass the caller at its turn, and
  * only while that waits for the lock of another connection: then no transaction is open on this one.
  */
-import { clearTimeout, performance, setImmediate, setTimeout } from '../../shared/platform'
+import { clearTimeout, delay, performance, setImmediate, setTimeout } from '../../shared/platform'
 import { requireOutside } from '../inside'
 import { noneFree } from '../pool/cut-off'
 import { DatabaseCounts } from '../retries'
@@ -36,8 +36,8 @@ export class Gate {
   /**
    * Resolves at the caller's turn, to the function that ends the turn. Throws `overloaded` if the turn does not come
    * within `timeoutMs`, and `misuse` inside a transaction that holds the gate, because the call would wait for
-   * itself. A read (`mayPass`) does not wait for its turn behind a caller that waits for the lock of another connection:
-   * no transaction is open then, and WAL readers need no lock.
+   * itself. A read (`mayPass`) does not wait for its turn behind a caller that waits for the lock of another connection.
+   * No transaction is open then, and WAL readers need no lock.
    */
   async enter(timeoutMs: number, mayPass = false): Promise<Leave> {
     requireOutside(this)
@@ -60,7 +60,7 @@ export class Gate {
   async awaitLock(pauseMs: number): Promise<void> {
     this.#isLockAwaited = true
     for (const pass of this.#passing) pass()
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    await delay(pauseMs)
     this.#isLockAwaited = false
   }
 

@@ -1,8 +1,8 @@
 /**
  * Query runners of TypeORM's on our SQLite connection: for the manager of our transactions, and for callers that use the DataSource.
  *
- * TypeORM gives every caller of a SQLite DataSource the same query runner, so that two transactions nest into each other and a
- * plain write made during a transaction vanishes with another's rollback. Here every caller gets its own runner, with a
+ * TypeORM gives every caller of a SQLite DataSource the same query runner. Two transactions nest into each other, and a plain
+ * write made during a transaction vanishes with another's rollback. Here every caller gets its own runner, with a
  * `SqliteConnection` in which its statements have their turn.
  */
 import { type DataSource, QueryFailedError, type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm'

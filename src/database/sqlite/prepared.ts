@@ -1,5 +1,5 @@
 /**
- * Statements on a better-sqlite3 connection, which is in this process: there a statement that is prepared once and run for
+ * Statements on a better-sqlite3 connection, which is in this process. There a statement that is prepared once and run for
  * each row costs half of one long text with all rows. Owns the connection's prepared statements, by their texts.
  *
  * Invariant: nothing waits between the rows of one insert, so no other statement of the connection runs between them. If

@@ -9,11 +9,12 @@
  * store tries again later.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
-import { clearTimeout, performance, setTimeout } from '../../shared/platform'
+import { endsWithin } from '../../shared/backoff'
+import { CLOCK, performance } from '../../shared/platform'
 import { runnerView } from '../attached/driver-view'
 
 /** As long as TypeORM's connections wait by default; then SQLite decides. */
-const PATIENCE_MS = 5000
+const TIME_LIMIT_MS = 5000
 
 const READS = /^\s*(select|pragma|explain|values)\b/i
 
@@ -58,15 +59,10 @@ export class SharedFile {
   }
 
   async #storeHasEnded(): Promise<void> {
-    const deadline = performance.now() + PATIENCE_MS
+    const deadline = performance.now() + TIME_LIMIT_MS
     while (this.#isStoreWriting && performance.now() < deadline) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, deadline - performance.now())
-        this.#waiters.push(() => {
-          clearTimeout(timer)
-          resolve()
-        })
-      })
+      const ended = new Promise<void>((resolve) => this.#waiters.push(resolve))
+      await endsWithin(CLOCK, deadline - performance.now(), ended)
     }
   }
 }

@@ -7,7 +7,7 @@
  */
 import type BetterSqlite3 from 'better-sqlite3'
 import { type DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm'
-import { performance, setTimeout } from '../../shared/platform'
+import { delay, performance } from '../../shared/platform'
 import type { Done, Following, HeldConnection, LaterAnswer } from '../connection'
 import type { Row, StatementAnswer, StatementValues } from '../engine'
 import { DEFAULT_CONNECTION_TIMEOUT_SECONDS } from '../pool/bounded-pool'
@@ -20,7 +20,7 @@ import { sqliteEngine } from './sqlite-engine'
 import type { WatchedFile } from './watched-file'
 
 /** How long a caller at its turn waits for the lock of another connection or process. */
-const LOCK_PATIENCE_MS = 30_000
+const LOCK_LIMIT_MS = 30_000
 
 const READS = /^\s*SELECT\b/i
 
@@ -126,14 +126,14 @@ export class SqliteConnection implements HeldConnection {
     if (leave === PASSED && this.#file.inTransaction) leave = await this.gate.enter(this.#timeoutMs)
     this.#hasPassed = leave === PASSED
     try {
-      return await this.#patiently(run)
+      return await this.#inTimeLimit(run)
     } finally {
       leave()
     }
   }
 
   /** Runs a statement outside of a transaction, again while another connection has the lock. */
-  async #patiently<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
+  async #inTimeLimit<Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> {
     const { sharedFile, watchedFile } = this.options
     const begunAt = performance.now()
     watchedFile?.require()
@@ -143,7 +143,7 @@ export class SqliteConnection implements HeldConnection {
         try {
           return await run()
         } catch (error) {
-          if (sqliteEngine.failure(error) !== 'conflict' || performance.now() - begunAt > LOCK_PATIENCE_MS) throw error
+          if (sqliteEngine.failure(error) !== 'conflict' || performance.now() - begunAt > LOCK_LIMIT_MS) throw error
           this.gate.counts.retried(error)
         } finally {
           if (!this.#file.inTransaction) sharedFile?.end()
@@ -153,7 +153,7 @@ export class SqliteConnection implements HeldConnection {
           continue
         }
       } else if (performance.now() - begunAt > this.#timeoutMs) throw noneFree(BUSY, this.#timeoutMs)
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      await delay(pauseMs)
     }
   }
 
@@ -162,7 +162,7 @@ export class SqliteConnection implements HeldConnection {
     this.#leave ??= await this.gate.enter(this.#timeoutMs)
     this.#hasPassed = false
     try {
-      await this.#patiently(run)
+      await this.#inTimeLimit(run)
       this.isBegun = true
     } catch (error) {
       this.#end()

@@ -1,6 +1,6 @@
 /** SQLite, by better-sqlite3. It has one writer at a time: a transaction that writes holds every lock already. */
 
-import { chosenFree, upsertBy } from '../dialect/numbering'
+import { chosenFree, upsert } from '../dialect/numbering'
 import { countPlaceholders, SQLITE_SPELLING } from '../dialect/placeholders'
 import { sqliteRows } from '../dialect/row-facts'
 import { driverError, type Engine, type FailureKind, placeholders, RowParameters } from '../engine'
@@ -41,12 +41,6 @@ function failure(error: unknown): FailureKind {
   if (IS_CONFLICT.test(code)) return 'conflict'
   if (IS_UNABLE.test(code)) return 'unable'
   return code === 'SQLITE_ERROR' && /no such table/.test(message ?? '') ? 'no-table' : 'other'
-}
-
-const writing: Pick<Engine, 'insert' | 'onDuplicate' | 'proposed'> = {
-  insert,
-  onDuplicate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
-  proposed: (column) => `excluded.${column}`,
 }
 
 export const sqliteEngine: Engine = {
@@ -94,8 +88,10 @@ export const sqliteEngine: Engine = {
   bound: (sql, parameters) => [sql, parameters],
   list: (some) => ({ sql: placeholders(some.length), parameters: [...some] }),
   values,
-  ...writing,
-  upsert: upsertBy(writing),
+  insert,
+  onDuplicate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
+  proposed: (column) => `excluded.${column}`,
+  upsert,
   placeholders: (sql) => countPlaceholders(sql, SQLITE_SPELLING),
   joinNext: 'CROSS JOIN',
   unionAll: (selects) => selects.map((select) => `SELECT * FROM (${select})`).join('\nUNION ALL\n'),

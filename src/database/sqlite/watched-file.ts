@@ -1,7 +1,7 @@
 /**
- * Notices that the file of an open SQLite connection, or the `-wal` or `-shm` beside it, was deleted or replaced, and before
- * a file is opened, that its `-wal` is of another file. SQLite itself does not: it goes on to acknowledge commits to a file
- * that no process will find again, and applies any `-wal`, which damages the file.
+ * Notices that the file of an open SQLite connection, or the `-wal` or `-shm` beside it, was deleted or replaced. Before
+ * a file is opened, it notices that its `-wal` is of another file. SQLite itself does not: it continues to acknowledge commits to
+ * a file that no process will find again, and applies any `-wal`, which damages the file.
  *
  * Invariant: at most a second passes between the last look at the files and a statement. There is no timer: an idle
  * connection looks at nothing.
@@ -9,7 +9,7 @@
 import { type BigIntStats, closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { RecentnError } from '../../shared/errors'
-import { performance, setTimeout } from '../../shared/platform'
+import { delay, performance } from '../../shared/platform'
 
 const LOOK_MS = 1000
 const BESIDE = ['-wal', '-shm']
@@ -75,7 +75,7 @@ export async function requireOwnWal(file: string): Promise<void> {
   const before = strangeWal(file)
   if (before === null) return
   // Another process may be writing both.
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+  await delay(SETTLE_MS)
   if (strangeWal(file) !== before) return
   throw new RecentnError(
     'database_refused',

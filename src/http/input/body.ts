@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { RecentnError } from '../../shared/errors'
 import { clearTimeout, setImmediate, setTimeout } from '../../shared/platform'
 import { StatusError } from '../output/problem'
-import { HeldBytes, MIB } from '../output/sending'
+import { MOST_HELD_BYTES } from '../output/sending'
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 
@@ -133,8 +133,8 @@ function readBytes(request: IncomingMessage, limitBytes: number, stallMs: number
       if (body.size > limitBytes) {
         end()
         discard(request).then(() => reject(tooLarge(limitBytes)))
-      } else if (UnfinishedBody.areTooMany) {
-        fail(tooManyUnfinished)
+      } else if (unfinishedBytes > MOST_HELD_BYTES) {
+        fail(() => new RecentnError('overloaded', 'Too many bodies are unfinished'))
         stopReading(request)
       }
     })
@@ -163,10 +163,6 @@ function stopReading(request: IncomingMessage): void {
     if (request.complete) request.resume()
     else setTimeout(() => request.socket.destroy(), CUT_MS * (1 + Math.random())).unref()
   })
-}
-
-function tooManyUnfinished(): RecentnError {
-  return new RecentnError('overloaded', 'Too many bodies are unfinished')
 }
 
 /** The faults of requests whose bodies will never be complete. */
@@ -199,7 +195,8 @@ function discard(request: IncomingMessage): Promise<void> {
   })
 }
 
-const unfinished = new HeldBytes(64 * MIB)
+/** The bytes of all bodies of the process that have not come as a whole. */
+let unfinishedBytes = 0
 
 /** The memory that a chunk takes beside its bytes: a sender may send a body byte by byte. */
 const CHUNK_BYTES = 512
@@ -214,10 +211,6 @@ class UnfinishedBody {
   #merged: Buffer[] = []
   #chunks: Buffer[] = []
   #held = 0
-
-  static get areTooMany(): boolean {
-    return unfinished.held > unfinished.limit
-  }
 
   add(chunk: Buffer): void {
     this.size += chunk.length
@@ -243,6 +236,6 @@ class UnfinishedBody {
 
   #hold(bytes: number): void {
     this.#held += bytes
-    unfinished.add(bytes)
+    unfinishedBytes += bytes
   }
 }

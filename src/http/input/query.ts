@@ -4,7 +4,7 @@ import type { Fault } from '../../shared/errors'
 /** The longest request target that is taken, in characters as they are sent. */
 export const MAX_TARGET_LENGTH = 16 * 1024
 
-export interface ParsedQuery {
+interface ParsedQuery {
   /** The values of each parameter, in the order given. */
   values: Map<string, string[]>
   faults: Fault[]
@@ -29,8 +29,8 @@ export function parseQuery(target: string): ParsedQuery {
     if (pair === '') continue
     const equals = pair.indexOf('=')
     const rawName = equals < 0 ? pair : pair.slice(0, equals)
-    const name = decode(rawName)
-    const value = decode(equals < 0 ? '' : pair.slice(equals + 1))
+    const name = decodedText(rawName)
+    const value = decodedText(equals < 0 ? '' : pair.slice(equals + 1))
     if (name === null || value === null) {
       faults.push({ parameter: name ?? rawName, detail: 'has percent-encoding that is not UTF-8' })
       // Known, so that it is not reported as missing too.
@@ -54,7 +54,8 @@ function hasMore(text: string, character: string, count: number): boolean {
   return found >= count
 }
 
-function decode(text: string): string | null {
+/** Null where its percent-encoding is not UTF-8. */
+export function decodedText(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

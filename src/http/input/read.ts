@@ -5,10 +5,11 @@
  */
 import { validateSync } from 'class-validator'
 import { componentName, type DtoMember, isObject, membersOf, type Together, togetherOf } from '../../fields/dto'
-import { type DtoClass, escaped, type Field, type Judged, unknownDetail } from '../../fields/field'
+import { type DtoClass, type Field, type Judged, unknownDetail } from '../../fields/field'
 import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../shared/errors'
 import { JsonText } from '../../shared/json'
 import { jsonFault } from '../../shared/json-faults'
+import { escaped } from '../../shared/recentn-error'
 import type { BodyReader } from '../route'
 import type { JsonBody } from './body'
 import { elementStarts, type JsonSource, memberStart, valueSource, wholeSource } from './json-source'

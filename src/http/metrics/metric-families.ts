@@ -15,7 +15,7 @@ export interface Scraped {
   version: string
 }
 
-export type Labels = Record<string, string | number>
+type Labels = Record<string, string | number>
 
 export interface Sample {
   labels: Labels

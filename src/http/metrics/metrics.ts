@@ -5,7 +5,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aBoolean, aStore, option } from '../../fields/options'
-import { endsWithin } from '../../shared/backoff'
+import { endsWithin, sharing } from '../../shared/backoff'
 import { CLOCK, performance } from '../../shared/platform'
 import type { StoreTotals } from '../../store/counts'
 import { innerOf } from '../../store/inner'
@@ -15,13 +15,13 @@ import { FAMILIES, type Family, type Scraped } from './metric-families'
 import { HttpCounts, type Observer } from './traffic'
 
 /** The part of prom-client's registry that is used; any version has it. */
-export interface MetricRegistry {
+interface MetricRegistry {
   registerMetric(metric: object): void
   metrics(): Promise<string>
   readonly contentType: string
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** The registry of prom-client to add the metrics to, such as its global `register`. Default: a new one. */
   registry?: MetricRegistry | undefined
   /** The prefix of the names; a second store in the same registry needs another one. Default: `recentn_`. */
@@ -106,14 +106,16 @@ function metricOf({ name, help, type, samples }: Family, prefix: string, scrape:
   }
 }
 
-const PATIENCE_MS = 1000
+const TIME_LIMIT_MS = 1000
 /** How long old totals are repeated when new ones fail, while the database answers. */
 const STALE_MS = 5 * 60_000
 
 /** Reads the store once for all metrics of a scrape. */
 class Scrape {
-  #current: Promise<Scraped> | null = null
-  #ping: Promise<unknown> | null = null
+  /** All metrics of one scrape call it in the same turn, and share the answer. */
+  readonly get = sharing(() => this.#look())
+  /** One at a time, however often a database that does not answer is scraped. */
+  readonly #ping = sharing(() => this.store.ping())
   #last: { totals: StoreTotals; at: number } | null = null
 
   constructor(
@@ -122,21 +124,9 @@ class Scrape {
     private readonly wantsTotals: boolean,
   ) {}
 
-  /** All metrics of one scrape call it in the same turn, and share the answer. */
-  get(): Promise<Scraped> {
-    this.#current ??= this.#look().finally(() => {
-      this.#current = null
-    })
-    return this.#current
-  }
-
   async #look(): Promise<Scraped> {
-    // One ping at a time, however often a database that does not answer is scraped.
-    this.#ping ??= this.store.ping().finally(() => {
-      this.#ping = null
-    })
     const [ping, totals] = await Promise.all([
-      soon(this.#ping),
+      soon(this.#ping()),
       this.wantsTotals ? soon(innerOf(this.store).totals()) : null,
     ])
     const now = performance.now()
@@ -155,6 +145,6 @@ class Scrape {
 
 /** The answer; null if it fails or takes too long. */
 async function soon<T>(asked: Promise<T>): Promise<{ answer: T } | null> {
-  const isInTime = await endsWithin(CLOCK, PATIENCE_MS, asked).catch(() => false)
+  const isInTime = await endsWithin(CLOCK, TIME_LIMIT_MS, asked).catch(() => false)
   return isInTime ? { answer: await asked } : null
 }

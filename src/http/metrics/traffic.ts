@@ -3,7 +3,7 @@
  * metrics and the access log. A route is shown by its template, never by its path, which has names in it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Sizes } from '../../kit/histogram'
+import { Histogram } from '../../kit/histogram'
 import type { ErrorCode } from '../../shared/errors'
 import { performance } from '../../shared/platform'
 
@@ -41,7 +41,7 @@ export function traceOf(response: ServerResponse): Trace | undefined {
 const CLIENT_GONE = 499
 
 /** Must be called before anything may answer. */
-export type Observe = (request: IncomingMessage, response: ServerResponse) => void
+type Observe = (request: IncomingMessage, response: ServerResponse) => void
 
 export function observing(observers: readonly Observer[]): Observe {
   // One function for all requests: it finds the trace on the response that it is called on.
@@ -75,11 +75,11 @@ const UNKNOWN = 'unknown'
 /** Seconds. */
 const DURATIONS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-export interface RouteCounts {
+interface RouteCounts {
   route: string
   method: string
   statuses: Map<number, number>
-  durations: Sizes
+  durations: Histogram
 }
 
 /** Counts of requests by route, method and status. There is a bounded number of each, whatever clients send. */
@@ -114,7 +114,7 @@ export class HttpCounts implements Observer {
     const method = METHODS.includes(sent) ? sent : OTHER
     let counts = methods.get(method)
     if (counts === undefined) {
-      counts = { route, method, statuses: new Map(), durations: new Sizes(DURATIONS) }
+      counts = { route, method, statuses: new Map(), durations: new Histogram(DURATIONS) }
       methods.set(method, counts)
     }
     return counts

@@ -74,9 +74,9 @@ const BEARER = {
   type: 'http',
   scheme: 'bearer',
   description:
-    'An API key, `rk_…`, where the server wants one. It has scopes, of which `admin` has all of the others in it, and may be ' +
-    'confined to groups, queues, schedules, feeds and policies whose names begin with a prefix: lists show no others, and a request ' +
-    'that names another one is answered with 403; names of others that an answer would show are null.',
+    'An API key, `rk_…`, where the server wants one. It has scopes, of which `admin` includes all others. A prefix may ' +
+    'confine it to groups, queues, schedules, feeds and policies whose names begin so. Lists then show no others, a request ' +
+    'that names another one is answered with 403, and names of others in an answer are null.',
 }
 
 function header(name: string, description: string, schema: Json = { type: 'string' }): Json {
@@ -126,7 +126,7 @@ function parameterObjects(parameters: Parameters, place: 'path' | 'query'): Json
 }
 
 /**
- * An optional parameter without a default has its example in the schema: viewers of the document fill in the `example` of a
+ * An optional parameter without a default has its example in the schema. Viewers of the document fill in the `example` of a
  * parameter, and a cursor or filter that no caller asked for would hide items.
  */
 function described({ description, required, schema, example }: RequestParameter<unknown>): Json {

@@ -16,7 +16,7 @@ import { type ClientErrorCode, ERRORS, type ErrorCode } from '../../shared/error
 const CLIENT_CODES: Readonly<Record<ClientErrorCode, true>> = { unreachable: true, unexpected_answer: true }
 
 /** The codes that a server may answer. */
-export const SERVER_CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !Object.hasOwn(CLIENT_CODES, code))
+const SERVER_CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !Object.hasOwn(CLIENT_CODES, code))
 
 const PROBLEM: Schema = {
   type: 'object',

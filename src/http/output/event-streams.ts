@@ -3,6 +3,7 @@
  * open, sends a heartbeat while nothing happens, and takes the next event only when the client has room for it. A
  * client that reads nothing for too long is disconnected.
  */
+import { once } from 'node:events'
 import type { Request, Response } from 'express'
 import { RecentnError } from '../../shared/errors'
 import { clearInterval, clearTimeout, setInterval, setTimeout } from '../../shared/platform'
@@ -19,7 +20,7 @@ export interface StreamLimits {
 
 const LIMITS: StreamLimits = { maxStreams: 1000, heartbeatMs: 15_000, stallMs: STALL_MS }
 
-export const EVENT_STREAM = 'text/event-stream'
+const EVENT_STREAM = 'text/event-stream'
 
 /** Shows the client that it is connected, and makes it reconnect soon after a loss. */
 const BEGINNING = ': connected\nretry: 1000\n\n'
@@ -79,25 +80,17 @@ async function stream(
   signal: AbortSignal,
   { heartbeatMs, stallMs }: StreamLimits,
 ): Promise<void> {
-  let goOn: (() => void) | null = null
-  const wake = () => goOn?.()
   /** Resolves once there is room for more. */
   const write = async (text: string) => {
     const hasRoom = response.write(text)
     flush(response)
     if (hasRoom || signal.aborted) return
     const timer = setTimeout(() => response.destroy(), stallMs)
-    await new Promise<void>((resolve) => {
-      goOn = resolve
-    })
-    goOn = null
+    await once(response, 'drain', { signal }).catch(() => {})
     clearTimeout(timer)
   }
-  response.on('drain', wake)
-  signal.addEventListener('abort', wake)
   const heart = setInterval(() => {
-    // A client with unread events needs no heartbeat. No code waits for the drain here: `write` does, and there is one
-    // `goOn`.
+    // A client with unread events needs no heartbeat, and no code waits for the drain here.
     if (response.writableNeedDrain) return
     response.write(HEARTBEAT)
     flush(response)
@@ -108,7 +101,6 @@ async function stream(
     for await (const event of events) await write(event)
   } finally {
     clearInterval(heart)
-    signal.removeEventListener('abort', wake)
   }
   response.end()
 }

@@ -1,38 +1,20 @@
 /**
  * Sends answers and bounds the memory of those that clients have not read yet. A client that reads nothing for a while
- * is disconnected; while too much is unread, large answers are refused with `overloaded`; and of the reads that may
- * have large answers only a few run at a time.
+ * is disconnected. While too much is unread, large answers are refused with `overloaded`. Of the reads that may have large
+ * answers only a few run at a time.
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { RecentnError } from '../../shared/errors'
 
-/** Counts the bytes that all requests of one kind keep in memory, against a limit of the process. */
-export class HeldBytes {
-  #held = 0
-
-  constructor(readonly limit: number) {}
-
-  get held(): number {
-    return this.#held
-  }
-
-  add(bytes: number): void {
-    this.#held += bytes
-  }
-
-  drop(bytes: number): void {
-    this.#held -= bytes
-  }
-}
-
-export const MIB = 1024 * 1024
+/** The bytes that all requests of one kind may keep in memory. */
+export const MOST_HELD_BYTES = 64 * 1024 * 1024
 
 /** How long a client may read nothing of what is sent. */
 export const STALL_MS = 15_000
 
 /** The bytes of all answers of the process that no client has read yet. */
-const unsent = new HeldBytes(64 * MIB)
+let unsentBytes = 0
 
 /** An answer up to this size is sent however much is unread. */
 const SMALL_BYTES = 16 * 1024
@@ -42,17 +24,12 @@ const SMALL_BYTES = 16 * 1024
  * be refused only before it begins, and so only when much more is unread.
  */
 export function mustHaveRoomFor(method: string | undefined): void {
-  if (method !== 'GET' && method !== 'HEAD' && unsent.held > 2 * unsent.limit) throw tooMuchUnsent()
-}
-
-/** Throws `overloaded` if a read with a possibly large answer must not begin. */
-export function mustHaveRoomToBegin(): void {
-  if (unsent.held > unsent.limit) throw tooMuchUnsent()
+  if (method !== 'GET' && method !== 'HEAD' && unsentBytes > 2 * MOST_HELD_BYTES) throw tooMuchUnsent()
 }
 
 /** Throws `overloaded` if too much is unread for an answer of this size. */
 export function mustHaveRoomToSend(method: string | undefined, body: string): void {
-  if (method === 'GET' && body.length > SMALL_BYTES && unsent.held > unsent.limit) throw tooMuchUnsent()
+  if (method === 'GET' && body.length > SMALL_BYTES && unsentBytes > MOST_HELD_BYTES) throw tooMuchUnsent()
 }
 
 function tooMuchUnsent(): RecentnError {
@@ -79,9 +56,9 @@ export function deliverKept(response: ServerResponse, body: Buffer | undefined):
 
 function watch(response: ServerResponse, bytes: number, stallMs: number): void {
   const { socket } = response.req as { socket: Socket & { server?: { timeout?: number } } }
-  unsent.add(bytes)
+  unsentBytes += bytes
   const release = () => {
-    unsent.drop(bytes)
+    unsentBytes -= bytes
     response.off('close', release)
     socket.off('close', release)
   }
@@ -103,26 +80,24 @@ export function isLargeRead(query: unknown): boolean {
   return ((query as { limit?: number }).limit ?? 0) > FEW_ROWS
 }
 
-/**
- * Reads that may have large answers. A few run at a time and the others wait: otherwise a burst of them would be read
- * from the database before the first answer turns out to stay unread.
- */
-export class LargeReads {
-  #running = 0
-  readonly #waiting: (() => void)[] = []
+let runningReads = 0
+const waitingReads: (() => void)[] = []
 
-  /** Runs `answer` in its turn. Throws `overloaded` if too much is unread by then. */
-  async run(answer: () => Promise<void>): Promise<void> {
-    if (this.#running < MOST_AT_ONCE) this.#running++
-    // A read that ends passes its place to the next one.
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    try {
-      mustHaveRoomToBegin()
-      await answer()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#running--
-    }
+/**
+ * Answers a read that may have a large answer, in its turn. A few run at a time and the others wait: otherwise a burst of
+ * them would be read from the database before the first answer turns out to stay unread. Throws `overloaded` if too much is
+ * unread by then. No p-limit: it would run a read that waited in the async context of another request.
+ */
+export async function runLargeRead(answer: () => Promise<void>): Promise<void> {
+  if (runningReads < MOST_AT_ONCE) runningReads++
+  // A read that ends passes its place to the next one.
+  else await new Promise<void>((resolve) => waitingReads.push(resolve))
+  try {
+    if (unsentBytes > MOST_HELD_BYTES) throw tooMuchUnsent()
+    await answer()
+  } finally {
+    const next = waitingReads.shift()
+    if (next) next()
+    else runningReads--
   }
 }

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import { passwordFault, urlFault } from '../../database/mysql/server-url'
 import { integerFault, MAX_CAPACITY, tablePrefixFault } from '../../fields/rules'
+import { sharing } from '../../shared/backoff'
 import { type Fault, invalidInput } from '../../shared/errors'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log'
 
@@ -115,14 +116,7 @@ const RUN_MS = 5000
 
 /** The password of the database that a command prints. Connections that are made at once share a run of it. */
 function outputOf(command: string | undefined): (() => Promise<string>) | undefined {
-  if (command === undefined) return undefined
-  let running: Promise<string> | null = null
-  return () => {
-    running ??= run(command).finally(() => {
-      running = null
-    })
-    return running
-  }
+  return command === undefined ? undefined : sharing(() => run(command))
 }
 
 /** Resolves without the end of the line. The error quotes no part of the command, which may have a secret. */

@@ -1,6 +1,6 @@
 /**
- * The headers that every request to the process must have, and those that every answer gets: what browsers may do with
- * it, and the pages of which origins may read it.
+ * The headers that every request to the process must have, and those of every answer. They say what browsers may do with
+ * it, and which origins' pages may read it.
  */
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
@@ -9,8 +9,8 @@ import { StatusError } from '../output/problem'
 import { REQUEST_ID_HEADER, requestIdOf } from '../request-id'
 
 /**
- * An answer is data. Browsers must not use it as a page, a script, a frame or a picture in another site's page (they
- * would request it without an Origin, so a server without keys would answer), nor send names in a Referer header.
+ * An answer is data. Browsers must not use it as a page, a script, a frame or a picture in another site's page.
+ * They would request it without an Origin, so a server without keys would answer. Nor must they send names in a Referer header.
  */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',

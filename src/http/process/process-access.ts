@@ -1,12 +1,12 @@
 /**
  * Access to the server of the process. Once a key has been made, every request needs one, for ever. Before that, every
- * client that reaches the server may do everything; so it listens on loopback only, and accepts only requests whose
+ * client that reaches the server may do everything. So it listens on loopback only, and accepts only requests whose
  * Host is local and that no page of another origin has sent.
  *
- * A loopback address is open to every program of the machine, and so to web pages in a browser on it: a page whose host
- * name resolves to 127.0.0.1 (DNS rebinding), a page of another local server, or any page that submits a form. But a
- * page cannot forge `Host`, `Origin` and `Sec-Fetch-Site`, and browsers send at least one of the latter two with every
- * request that a page of another origin makes.
+ * A loopback address is open to every program of the machine, and so to web pages in a browser on it. It may be one whose host name
+ * resolves to 127.0.0.1 (DNS rebinding), one of another local server, or any that submits a form. But a page cannot forge `Host`,
+ * `Origin` and `Sec-Fetch-Site`, and browsers send at least one of the latter two with every request that a page of another origin
+ * makes.
  */
 import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
@@ -17,7 +17,7 @@ import { innerOf } from '../../store/inner'
 import type { Store } from '../../store/types'
 import { ALONE_MS, byKey, EVERYTHING, type Guard, guardOf } from '../access'
 
-export interface ProcessAccess {
+interface ProcessAccess {
   guard: Guard
   /** The middleware that every request must pass. */
   door: RequestHandler

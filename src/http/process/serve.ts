@@ -16,7 +16,7 @@ import { type Listening, listen } from './listen'
 import { accessLog, type Log, openLog, pathOf, routeOf } from './log'
 
 /** How long the start waits for a database server that cannot be reached. */
-const PATIENCE_MS = 30_000
+const TIME_LIMIT_MS = 30_000
 const PAUSE_MS = 1000
 
 /**
@@ -28,7 +28,7 @@ export async function runServer(config: Config): Promise<number> {
   const log = openLog(config.logFormat, config.logLevel)
   const stopping = new Stopping()
   try {
-    const store = await openPatiently(config, stopping.begun, log)
+    const store = await openInTimeLimit(config, stopping.begun, log)
     return store === null ? 0 : await serveUntilStopped(store, config, stopping, log)
   } catch (error) {
     log.write('error', sentenceOf(error))
@@ -47,19 +47,19 @@ function sentenceOf(error: unknown): string {
 class CannotStart extends Error {}
 
 /** Opens the store and waits for a database server that is not up yet; null if a signal stops the process before. */
-async function openPatiently(config: Config, stopping: AbortSignal, log: Log): Promise<Store | null> {
+async function openInTimeLimit(config: Config, stopping: AbortSignal, log: Log): Promise<Store | null> {
   const { databaseUrl: url, password, tablePrefix, defaultCapacity, poolSize, history } = config
   const onBackgroundError: StoreOptions['onBackgroundError'] = (error, work) =>
     log.error(`failed in the background (${work})`, error, { work })
   const isServer = !url.startsWith('sqlite:')
-  const until = performance.now() + PATIENCE_MS
+  const until = performance.now() + TIME_LIMIT_MS
   for (let isLogged = false; !stopping.aborted; ) {
     try {
       return await openStore({ url, password, tablePrefix, defaultCapacity, poolSize, history, onBackgroundError })
     } catch (error) {
       const away = error instanceof RecentnError && error.code === 'database_unavailable'
       if (!away || !isServer || performance.now() + PAUSE_MS > until) throw foreseen(error)
-      if (!isLogged) log.write('warn', `${error.message}; trying again for up to ${PATIENCE_MS / 1000} seconds`)
+      if (!isLogged) log.write('warn', `${error.message}; trying again for up to ${TIME_LIMIT_MS / 1000} seconds`)
       isLogged = true
       await pause(PAUSE_MS, stopping)
     }

@@ -17,10 +17,10 @@ const stream = route('GET /v1/groups/{group}/stream', {
     'the event is the id of the item, and its data the item. `removed` (data `GroupRemoved`): an item left the window for ' +
     'another reason than newer items in a full window. `reset` (data `GroupReset`): discard your local state and reload ' +
     'the group; ignore items with an id of `totalAppended` or more, which follow as events. To mirror the window, keep the newest ' +
-    '`capacity` items without the removed ones; in a `history` group keep only ids above the newest id minus `capacity`, in ' +
+    '`capacity` items without the removed ones. In a `history` group keep only ids above the newest id minus `capacity`, in ' +
     'a `distinct` or `top` group one item of each member. A ' +
-    'comment follows every 15 seconds. The stream starts now, or after the item of `Last-Event-ID` or `after`: with the ' +
-    'items since then that are still in the window, or with a `reset` if some of them were pushed out. If the group does ' +
+    'comment follows every 15 seconds. The stream starts now, or after the item of `Last-Event-ID` or `after`. Then the ' +
+    'items since that are still in the window come first, or a `reset` if some of them were pushed out. If the group does ' +
     'not exist, the stream waits for it. The stream ends only when the client or the server closes it; `curl -N` shows its ' +
     'events.',
   outcomes: {

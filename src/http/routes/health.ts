@@ -1,6 +1,6 @@
 /**
  * `/livez`, `/readyz` and `/metrics`, for the operator of the process; `/v1/access`: what the caller may do, for user interfaces
- * that show only what works; `/v1/overview`: what is wrong now, in all queues, feeds and schedules whose names it may know.
+ * that show only what works. `/v1/overview`: what is wrong now, in all queues, feeds and schedules whose names it may know.
  */
 import { ACCESS, HEALTH, METRICS, OVERVIEW } from '../../fields/answers-process'
 import { endsWithin } from '../../shared/backoff'
@@ -15,7 +15,7 @@ import { answering, type Route, route, tagged } from '../route'
 import { narrowed } from '../subjects'
 
 /** The parts of the process that the routes report. */
-export interface ProcessState {
+interface ProcessState {
   metrics: Pick<Metrics, 'text' | 'contentType'>
   /** Aborted when the process is about to stop. */
   draining?: AbortSignal

@@ -61,7 +61,7 @@ const losses = answering('POST /v1/policies/{prefix}/losses', {
   summary: 'Count what a change of a policy would remove',
   description:
     'Counts in all groups that the policy is for what `putPolicy` would remove with these settings or, without a body, what ' +
-    '`deletePolicy` would. Nothing changes.',
+    '`dropPolicy` would. Nothing changes.',
   gives: [LOSSES, 'The numbers.'],
   call: (store, { path: { prefix }, body }) => store.policies.losses(prefix, body ?? undefined),
 })

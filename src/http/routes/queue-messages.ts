@@ -35,7 +35,7 @@ const send = route('POST /v1/queues/{queue}/messages', {
   summary: `Send a message, or up to ${MAX_BATCH} of them`,
   description:
     'Many messages are sent in one commit, or none; the answer has them in the order given. If the queue got a message ' +
-    'with the same `dedupId` in the last 5 minutes, nothing is sent: the answer has the id of that message, even if it is ' +
+    'with the same `dedupId` in the last 5 minutes, nothing is sent. The answer has the id of that message, even if it is ' +
     'gone, and `sent` is false. The same goes for a message with the same `key` that waits, whose body `onKey` may replace.',
   outcomes: {
     200: {
@@ -97,7 +97,7 @@ const get = answering('GET /v1/queues/{queue}/messages/{id}', {
 
 const remove = removing('DELETE /v1/queues/{queue}/messages/{id}', {
   scope: 'admin',
-  id: 'deleteMessage',
+  id: 'removeMessage',
   summary: 'Remove one message, in any state',
   description: 'The message is not archived, and the receipt handle of its receiver becomes stale.',
   gives: 'The message is removed.',

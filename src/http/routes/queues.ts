@@ -44,8 +44,8 @@ const errors = answering('GET /v1/queues/{queue}/errors', {
   absent: 'queue_not_found',
   about: diedInQuery,
   queryParameters: { from: fromParameter },
-  id: 'listErrors',
-  summary: 'Read what the dead messages in a queue died of',
+  id: 'queueErrors',
+  summary: 'Sum up what the dead messages in a queue died of',
   description:
     'Errors that differ only in numbers and ids are one. Dead letters of other queues count, unless they are in flight.',
   gives: [DEAD_ERRORS, 'The errors.'],

@@ -83,7 +83,7 @@ export function settingsRoutes<S extends Tagged, Status extends S, Put, Changes>
       },
     }),
     drop: removing(`DELETE ${at}`, {
-      ...{ ...common, ...given.drop, id: `delete${noun}`, gives: `The ${what} is dropped.` },
+      ...{ ...common, ...given.drop, id: `drop${noun}`, gives: `The ${what} is dropped.` },
       async call(store, { path, within }) {
         await requireSeen(store, nameIn(path), within)
         const dropping = calls(store).drop(nameIn(path))

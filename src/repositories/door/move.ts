@@ -10,7 +10,7 @@
  * Order of the locks: the table's, its rows, then those of a send or an append.
  */
 import type { Reader, Row, Tx } from '../../database/engine'
-import { MAX_ERROR_CHARACTERS } from '../../fields/queues'
+import { keptError } from '../../fields/queues'
 import { RecentnError } from '../../shared/errors'
 import { rowsAmong } from '../chunks'
 import { makeSequence, readSequence, setSequence } from '../sequences'
@@ -66,7 +66,7 @@ export async function moveRows(tx: Tx, door: Door, seen: readonly SeenRow[], tri
     try {
       judged.push({ id, key, request: door.requestOf(row) })
     } catch (error) {
-      marks.push({ id, stuck: STUCK.refused, error: reasonOf(error) })
+      marks.push({ id, stuck: STUCK.refused, error: keptError(error) })
     }
   }
   tried.requests = judged
@@ -78,7 +78,7 @@ export async function moveRows(tx: Tx, door: Door, seen: readonly SeenRow[], tri
     if (!(outcome instanceof RecentnError)) moved.push(id)
     else {
       if (outcome.code === 'queue_full') waiting.add(key)
-      marks.push({ id, stuck: stuckBy(outcome), error: reasonOf(outcome) })
+      marks.push({ id, stuck: stuckBy(outcome), error: keptError(outcome) })
     }
   }
   // Row by row: by a list of ids a server may scan a small table, and wait for writers. On our own connections all go together.
@@ -93,7 +93,7 @@ export async function moveRows(tx: Tx, door: Door, seen: readonly SeenRow[], tri
 /** A row that fails by itself: for now, unless it is one that calls are refused for. */
 export async function refuseRow(tx: Tx, door: Door, id: bigint, error: unknown): Promise<void> {
   const stuck = error instanceof RecentnError ? stuckBy(error) : STUCK.forNow
-  await mark(tx, door, [{ id, stuck, error: reasonOf(error) }])
+  await mark(tx, door, [{ id, stuck, error: keptError(error) }])
 }
 
 /** How many rows were ever moved; null where another transaction has the lock. */
@@ -127,11 +127,6 @@ function stuckBy({ code }: RecentnError): number {
 }
 
 const isNew = (row: Row, { stuck, error }: Mark): boolean => Number(row.stuck) !== stuck || row.error !== error
-
-function reasonOf(error: unknown): string {
-  const said = error instanceof Error ? error.message : String(error)
-  return Array.from(said.toWellFormed()).slice(0, MAX_ERROR_CHARACTERS).join('')
-}
 
 interface DoorCounts {
   waiting: number

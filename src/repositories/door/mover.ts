@@ -31,7 +31,7 @@ export function doorMovers(session: Session, queues: QueueMemory, groups: GroupM
   return { sends: new DoorMover(session, sendsDoor(queues)), appends: new DoorMover(session, appendsDoor(groups)) }
 }
 
-export class DoorMover {
+class DoorMover {
   /** The round continues behind this queue or group; null where it begins. */
   #after: string | null = null
   #moved = 0

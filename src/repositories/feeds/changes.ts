@@ -2,7 +2,7 @@
  * Reading a feed: the changes after a cursor, in the order of their sync ids.
  *
  * Invariant: a reader misses nothing. Publishers lock the feed's sequence and hold it to the commit, so a number is never
- * seen before a smaller one; and a row that is written after a reader has passed it gets a new, greater number. Rows and
+ * seen before a smaller one. A row that is written after a reader has passed it gets a new, greater number. Rows and
  * horizon are read by one statement, or the rows before the horizon, so a tombstone that was removed before the rows were
  * read is noticed.
  */
@@ -23,7 +23,7 @@ export interface ChangesRequest {
 }
 
 /** A page, and the feed's last sync id: a reader that found nothing waits until it grows. */
-export interface ReadChanges extends Changes {
+interface ReadChanges extends Changes {
   value: bigint
 }
 

@@ -2,7 +2,7 @@
  * Cursors, and the consumers that have one stored in `recentn_feed_consumers`.
  *
  * A cursor is the last sync id that was read. Once tombstones have been removed, a reader before the greatest of them (the
- * horizon) may have missed a deletion, unless it started over after the removal: then its cursor also has the horizon of
+ * horizon) may have missed a deletion, unless it started over after the removal. Then its cursor also has the horizon of
  * that moment, until the reader is past it. Such a cursor is (horizon << 63) + sync id.
  *
  * Invariant: a stored cursor moves only forward, unless forced; its row is locked from the read to the write.
@@ -40,7 +40,7 @@ function isExpired({ syncId, knows }: Cursor, { horizon }: Pick<FeedHead, 'horiz
 
 /**
  * Throws `cursor_expired` when a tombstone after the cursor has been removed, and when the cursor is beyond the last sync
- * id: an older copy of the database has taken over, or the cursor was never issued.
+ * id. Then an older copy of the database has taken over, or the cursor was never issued.
  */
 export function requireFresh(
   { engine }: Pick<Reader, 'engine'>,
@@ -111,7 +111,7 @@ export async function listConsumers(reader: Reader, head: FeedHead, limit: numbe
   return rows.map((row) => consumerOf(storedOf(row), head))
 }
 
-export interface PutCursor {
+interface PutCursor {
   cursor: Cursor
   isForced: boolean
   /** Where the finished page began: nothing is stored if the consumer was put back before it since. */

@@ -2,7 +2,7 @@
  * The row of each feed in `recentn_feeds`, and its sequence: how a feed begins, is held, listed and dropped.
  *
  * Invariant: a writer of entries holds a shared lock on the feed's row, and a transaction that drops the feed an exclusive
- * one, so no entry is written to a feed that is gone. The sequence's row is locked by publishers and by the sweeper of
+ * one. So no entry is written to a feed that is gone. The sequence's row is locked by publishers and by the sweeper of
  * tombstones, never by writers.
  */
 import type { Reader, Row, Statement, Tx } from '../../database/engine'

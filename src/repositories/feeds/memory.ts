@@ -15,7 +15,7 @@ const MAX_IDS = 10_000
 /** Entries that this process publishes are published by then, as a rule. */
 const PUBLISHED_MS = 5000
 
-export interface WrittenFeed {
+interface WrittenFeed {
   id: bigint
   feed: string
 }

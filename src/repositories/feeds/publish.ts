@@ -38,7 +38,7 @@ export function rowsKey({ feed, table, parameters }: FeedRows): string {
   return `${table} ${parameters.join(' ')} ${feed}`
 }
 
-export function ownRows({ tables }: Pick<Reader, 'tables'>, { id, feed }: Record<string, unknown>): FeedRows {
+function ownRows({ tables }: Pick<Reader, 'tables'>, { id, feed }: Record<string, unknown>): FeedRows {
   return {
     feed: feed as string,
     isOwn: true,
@@ -64,7 +64,7 @@ export interface Published {
   place: Parameter
 }
 
-export interface PublishOptions {
+interface PublishOptions {
   batches: number
   place?: Parameter
   /** Do nothing while another transaction holds the sequence, to publish or to drop the feed. */
@@ -126,12 +126,13 @@ async function publishBatch(
   { from, skip }: NumberingStart,
   numberAtOnce: Engine['numberAtOnce'] = null,
 ): Promise<NumberedBatch | 'in_use'> {
-  const { forUpdate, forNext, remembered, numberFree } = tx.engine
+  const { forUpdate, forNext, remembered } = tx.engine
   const nothing = { count: 0, place: null }
   const lock = skip ? forNext : forUpdate
   const sequence = await readSequence(tx, FEED, rows.feed, lock, remembered('value'))
   if (sequence === null) return skip && (await readSequence(tx, FEED, rows.feed)) !== null ? 'in_use' : nothing
-  const { sql, parameters } = (numberAtOnce ?? numberFree)(numberingOf(rows, sequence.value, from))
+  const numbering = numberingOf(rows, sequence.value, from)
+  const { sql, parameters } = numberAtOnce?.(numbering) ?? tx.engine.numberFree(numbering)
   const { affected: count, insertId } = await tx.execute(sql, parameters)
   if (count === 0) return nothing
   const value = sequence.value + BigInt(count)

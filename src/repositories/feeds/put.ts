@@ -1,6 +1,6 @@
 /**
  * Putting entries: the requests of many callers in one transaction, each all or nothing. Where statements share round trips,
- * the entries are written before it is known whether their feeds are as they were last seen; if they are not, the
+ * the entries are written before it is known whether their feeds are as they were last seen. If they are not, the
  * transaction fails, and runs again without the guess.
  *
  * Lock order: the feeds' rows (shared), then the entries by feed and key.

@@ -127,7 +127,7 @@ export class FeedRepository implements Feed.Feeds {
   async changes<Value = unknown>(feed: string, options: Feed.ChangesOptions = {}): Promise<Feed.Changes<Value>> {
     const request = check.checkedChanges(feed, options)
     const { after = 0n, consumer, waitSeconds = 0, signal } = options
-    // A read that does not wait is none of the readers, which are bounded.
+    // Only reads that wait count against the limit of readers.
     const waits = waitSeconds === 0 ? noWaits : this.#waits
     const reader = waits.enter(feed, { waitMs: waitSeconds * 1000, signal })
     try {

@@ -17,7 +17,7 @@ import { waitingSince } from './write'
 const BATCH = 250
 
 /** Which entries: by key, or all whose key begins with a prefix. */
-export type RepublishedKeys = { keys: readonly string[] } | { prefix: string }
+type RepublishedKeys = { keys: readonly string[] } | { prefix: string }
 
 /** Resolves to the number of entries that were found, including those that wait to be published already. */
 export function republish(

@@ -110,7 +110,7 @@ type VersionCondition = { key: string } & IfVersion
 
 /**
  * Holds the entries that have a condition: their rows are locked, and their versions compared. One that must not exist gets a row
- * of version 0 before, which no other transaction ever sees, and which goes with the refusal: a row that is there can be locked,
+ * of version 0 before, which no other transaction ever sees, and which goes with the refusal. A row that is there can be locked,
  * and one that is not there could be inserted by two. Two such puts of several entries may deadlock, and one of them runs again.
  * Throws `version_changed`, which names all those that have another version.
  */
@@ -138,7 +138,7 @@ export async function holdVersions(
 }
 
 /** Holds one entry that is to be deleted: false where there is none. Throws `version_changed`. */
-export async function holdVersion(tx: Tx, feedId: bigint, { key, ifVersion }: VersionCondition): Promise<boolean> {
+async function holdVersion(tx: Tx, feedId: bigint, { key, ifVersion }: VersionCondition): Promise<boolean> {
   if (ifVersion === undefined) return true
   const found = (await lockedVersions(tx, feedId, [key])).get(key)
   if (found === undefined || found.isDeleted) return false

@@ -3,8 +3,6 @@
  * secret only a plain hash is stored: 256 random bits cannot be guessed, however fast the hash is.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import type { DataSource, EntityManager } from 'typeorm'
-import { sessionOf } from '../../database/attached/attach'
 import { placeholders, type Reader, type Row, type Session } from '../../database/engine'
 import { faultsOf, refuse } from '../../fields/field'
 import { isKeyId, keyText, NEW_KEY_RULES, SCOPES } from '../../fields/keys'
@@ -37,8 +35,8 @@ export function hashOf(secret: string): Buffer {
 export class KeyRepository implements Keys {
   readonly #session: Session
 
-  constructor(source: DataSource | EntityManager | Session) {
-    this.#session = sessionOf(source)
+  constructor(session: Session) {
+    this.#session = session
   }
 
   async create(given: NewKey): Promise<CreatedKey> {

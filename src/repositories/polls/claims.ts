@@ -1,5 +1,5 @@
 /**
- * A claim, wherever it is noted. The rows of a batch are claimed in one short transaction under one batch key; the
+ * A claim, wherever it is noted. The rows of a batch are claimed in one short transaction under one batch key. The
  * result of each row is recorded in its own transaction, which changes nothing if the row has another key by then.
  */
 import { randomBytes } from 'node:crypto'

@@ -5,7 +5,7 @@
  *
  * Notes of such rows that are not ready when their time has come are deleted here, and nowhere else: the rows were
  * deleted, or got another status. No lock is held while rows are looked at. A row that is made ready again
- * at this moment begins again, as it does whenever that is done by hand; a note that is claimed then, or waits again,
+ * at this moment begins again, as it does whenever that is done by hand. A note that is claimed then, or waits again,
  * stays.
  */
 import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'

@@ -3,8 +3,8 @@
  * they hold. A claim that finds such a claim ended in the row looks for its note, with the row locked; a note that holds is
  * written into the row.
  *
- * Invariant: a claim whose row is locked for longer than it lasts has a note long before that, since it is extended each
- * third of that time, and the note with it.
+ * Invariant: a claim whose row is locked for longer than it lasts has a note long before that. It is extended each third of
+ * that time, and the note with it.
  */
 import { placeholders, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'

@@ -1,5 +1,5 @@
 /**
- * The memory of one poller of its table from claim to claim: the plan, the rows that it passes
+ * The memory of one poller of its table from claim to claim. It has the plan, the rows that it passes
  * over, the claims that may or may not exist, and how far it has tidied up.
  *
  * Invariant: no claim depends on it for its truth: every statement that claims, ends or extends looks at the rows

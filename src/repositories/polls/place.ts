@@ -1,6 +1,6 @@
 /**
- * The place of a poll in its table, kept in its row of `recentn_polls`: of a sequence, up to which all rows are finished, or
- * of a cycle, behind which the next rows are.
+ * The place of a poll in its table, kept in its row of `recentn_polls`. It is that of a sequence, up to which all rows are finished,
+ * or of a cycle, behind which the next rows are.
  *
  * Invariant: claims of a cycle hold the row while they choose, so that each begins where the one before has ended. No row is
  * before or behind the place for good: the round comes to it, whenever it was inserted. Claims of a sequence share the lock.

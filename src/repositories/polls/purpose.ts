@@ -10,7 +10,7 @@ import type { Reader, Session, Tx } from '../../database/engine'
 import { invalidInput } from '../../shared/errors'
 import type { Shape } from './shape'
 
-export interface Registered {
+interface Registered {
   pollId: bigint
   /** Rows that were done under another `where` are remembered. */
   hasNewWhere: boolean

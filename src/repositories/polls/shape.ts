@@ -221,7 +221,7 @@ export async function checkWords(session: Session, { status, table }: Shape): Pr
 }
 
 /**
- * Throws `invalid_input` if the times of claims would be written in a time zone with summer time: the hour that comes
+ * Throws `invalid_input` if the times of claims would be written in a time zone with summer time. The hour that comes
  * twice is ambiguous, and a claim in it could be over when it begins.
  */
 export async function checkZone(session: Session, { own }: Shape): Promise<void> {

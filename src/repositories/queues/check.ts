@@ -144,8 +144,7 @@ function receiptHandleOf(message: MessageRef): string {
 export function checkedNack(options: NackOptions): Nack {
   refuse(faultsOf(options, fields.NACK_RULES))
   const { delaySeconds = 0, error, dead = false } = options
-  const said = error ? Array.from(error.toWellFormed()).slice(0, queues.MAX_ERROR_CHARACTERS).join('') : null
-  return { delayMs: delaySeconds * 1000, error: said, dead }
+  return { delayMs: delaySeconds * 1000, error: error ? queues.keptError(error) : null, dead }
 }
 
 /** The visibility in milliseconds. */

@@ -33,7 +33,7 @@ export interface QueueTotals {
 }
 
 /** Takes the longer the more messages there are. `QueueMemory` keeps what it resolves to for a few seconds. */
-export async function countMessages(reader: Reader, id: bigint): Promise<QueueTotals> {
+async function countMessages(reader: Reader, id: bigint): Promise<QueueTotals> {
   const { engine } = reader
   const rows = await reader.rows(
     `SELECT state, COUNT(*) AS messages, ${engine.bigint('MIN(id)')} AS oldest ` +

@@ -13,7 +13,7 @@ import {
   type Tx,
 } from '../../database/engine'
 import { RecentnError } from '../../shared/errors'
-import type { OnDelete, QueueSettings } from '../../shared/queue-types'
+import type { OnAck, QueueSettings } from '../../shared/queue-types'
 import { column, shaped } from '../row-shape'
 
 /** The shortest visibility of a queue's messages before any message has asked for a shorter one. */
@@ -42,7 +42,7 @@ const HEAD = shaped({
   /** As the table has it: 0 is no limit. */
   maxReceives: column.number.of('max_receives'),
   deadLetterQueueId: column.big.orNull('dead_letter_queue_id'),
-  onDelete: column.text.of('on_delete'),
+  onAck: column.text.of('on_delete'),
   retentionSeconds: column.number.orNull('retention_seconds'),
   paused: column.flag.of('paused'),
   cycled: column.number.of('cycled'),
@@ -65,8 +65,8 @@ const HEAD = shaped({
   createdAtMs: column.number.of('created_at_ms'),
 })
 
-export interface QueueHead extends Omit<ReturnType<typeof HEAD.of>, 'onDelete'> {
-  onDelete: OnDelete
+export interface QueueHead extends Omit<ReturnType<typeof HEAD.of>, 'onAck'> {
+  onAck: OnAck
   rateLimit: Rate | null
   groupRateLimit: Rate | null
   /** For how long it is held, when the head was read. */
@@ -91,7 +91,7 @@ export function headOf(row: Row): QueueHead {
   const readAtMs = Number(row.now_ms)
   const heldMs = Math.max(0, head.heldUntilMs - readAtMs)
   const groupsHeldMs = Math.max(0, head.groupsHeldUntilMs - readAtMs)
-  return { ...head, onDelete: head.onDelete as OnDelete, rateLimit, groupRateLimit, heldMs, groupsHeldMs, readAtMs }
+  return { ...head, onAck: head.onAck as OnAck, rateLimit, groupRateLimit, heldMs, groupsHeldMs, readAtMs }
 }
 
 /** Whether the places of its message groups are limited, at once or by a rate. */
@@ -191,7 +191,7 @@ export function heldHead({ rows }: Pick<StatementAnswer, 'rows'>, queue: string)
 }
 
 /**
- * Lowers the time after which claims of the queue are looked at: the shortest visibility that was ever asked for by a message
+ * Lowers the time after which claims of the queue are looked at. That is the shortest visibility that was ever asked for by a message
  * sent to it, or to a queue whose dead letters it takes. Sending such a message, or naming a dead-letter queue, lowers it
  * along the dead-letter queues, so that moving a message changes no head.
  */

@@ -1,15 +1,16 @@
 /** Lists of queues: by name; by their state or sorted by a number, chosen among all queues from one look at all messages. */
-import type { Reader, Session } from '../../database/engine'
+import type { Reader, Row, Session } from '../../database/engine'
 import { QUEUE_PAGE, QUEUE_STATUS } from '../../fields/answers-queues'
 import { QUEUE_STATES } from '../../fields/queues'
 import { invalidInput, RecentnError } from '../../shared/errors'
 import type { TroubleKind } from '../../shared/overview-types'
 import type { QueueListOptions, QueueOrder, QueuePage, QueueState, QueueStatus } from '../../shared/queue-types'
-import { rowsAmong } from '../chunks'
+import { MAX_KEYS, rowsAmong } from '../chunks'
 import { nameRange } from '../name-range'
+import { column, shaped } from '../row-shape'
 import { countLimited, countsBy } from './counts'
 import { diedIn } from './dead/deaths'
-import { headColumns, headOf, type QueueHead } from './heads'
+import { headColumns, headOf } from './heads'
 import { growthIn } from './history/read'
 import type { QueueMemory } from './memory'
 import { type NamedHead, namedHead, queueOf } from './queues'
@@ -17,32 +18,45 @@ import { MAX_IDS, STATE } from './rows'
 import { promoteDue } from './settle/promote'
 import { oldestIn, type QueuesLook } from './troubles'
 
-export async function listHeads(
+type Names = Pick<QueueListOptions, 'after' | 'prefix' | 'contains' | 'deadLetterQueue'>
+
+/** The rows of the queues that have these names, in the order of their names. */
+async function rowsOf(
   reader: Reader,
-  { limit, after = '', prefix = '', contains, deadLetterQueue }: QueueListOptions & { limit: number },
-): Promise<NamedHead[]> {
+  columns: string,
+  { after = '', prefix = '', contains, deadLetterQueue }: Names,
+  limit = '',
+): Promise<Row[]> {
   const { where, parameters } = nameRange('queue', after, prefix, contains)
-  const isSource =
-    deadLetterQueue === undefined
-      ? ''
-      : ` AND dead_letter_queue_id = (SELECT target.id FROM ${reader.tables.queues} target WHERE target.queue = ?)`
-  const rows = await reader.rows(
-    `SELECT ${headColumns(reader)}, (SELECT letters.queue FROM ${reader.tables.queues} letters WHERE letters.id = ${reader.tables.queues}.dead_letter_queue_id) ` +
-      `AS letters FROM ${reader.tables.queues} WHERE ${where}${isSource} ORDER BY queue LIMIT ${limit}`,
+  const { queues } = reader.tables
+  const isSource = ` AND dead_letter_queue_id = (SELECT target.id FROM ${queues} target WHERE target.queue = ?)`
+  return reader.rows(
+    `SELECT ${columns} FROM ${queues} WHERE ${where}${deadLetterQueue === undefined ? '' : isSource} ORDER BY queue${limit}`,
     deadLetterQueue === undefined ? parameters : [...parameters, deadLetterQueue],
   )
-  // One scan of all queues in place of one for each: no index has the column.
-  const named = await reader.rows(
-    `SELECT DISTINCT ${reader.engine.bigint('dead_letter_queue_id')} AS id FROM ${reader.tables.queues} WHERE dead_letter_queue_id IS NOT NULL`,
-  )
-  const deadLetterIds = new Set(named.map(({ id }) => BigInt(id as string)))
-  return rows.map((row) => {
-    const head = headOf(row)
-    return { head, deadLetterQueue: row.letters as string | null, isDeadLetterQueue: deadLetterIds.has(head.id) }
-  })
 }
 
-const ALL = 1_000_000
+/** The ids of all dead-letter queues: one scan of all queues in place of one for each, because no index has the column. */
+async function deadLetterIds({ engine, tables, rows }: Reader): Promise<ReadonlySet<bigint>> {
+  const named = await rows(
+    `SELECT DISTINCT ${engine.bigint('dead_letter_queue_id')} AS id FROM ${tables.queues} WHERE dead_letter_queue_id IS NOT NULL`,
+  )
+  return new Set(named.map(({ id }) => BigInt(id as string)))
+}
+
+const namedColumns = (reader: Reader) =>
+  `${headColumns(reader)}, (SELECT letters.queue FROM ${reader.tables.queues} letters WHERE letters.id = ${reader.tables.queues}.dead_letter_queue_id) AS letters`
+
+function namedOf(row: Row, letterIds: ReadonlySet<bigint>): NamedHead {
+  const head = headOf(row)
+  return { head, deadLetterQueue: row.letters as string | null, isDeadLetterQueue: letterIds.has(head.id) }
+}
+
+async function listHeads(reader: Reader, names: Names, limit: number): Promise<NamedHead[]> {
+  const rows = await rowsOf(reader, namedColumns(reader), names, ` LIMIT ${limit}`)
+  const letterIds = await deadLetterIds(reader)
+  return rows.map((row) => namedOf(row, letterIds))
+}
 
 const STATE_OF: Readonly<Partial<Record<TroubleKind, QueueState>>> = {
   ...{ dead: 'dead', growing: 'growing', blocked: 'blocked' },
@@ -50,13 +64,13 @@ const STATE_OF: Readonly<Partial<Record<TroubleKind, QueueState>>> = {
 }
 
 /** Null is less than any number. */
-const VALUE: Readonly<Record<QueueOrder, (queue: QueueStatus, oldestMs: number | null) => number | null>> = {
+const VALUE: Readonly<Record<QueueOrder, (numbers: QueueNumbers) => number | null>> = {
   ready: ({ counts }) => counts.ready,
   'in-flight': ({ counts }) => counts.inFlight,
   delayed: ({ counts }) => counts.delayed,
   blocked: ({ counts }) => counts.blocked,
   // An age would be another one on the next page.
-  oldest: (_, oldestMs) => oldestMs && -oldestMs,
+  oldest: ({ oldestMs }) => oldestMs && -oldestMs,
   died: ({ died }) => died,
   growth: ({ growthPerMinute }) => growthPerMinute,
 }
@@ -66,44 +80,59 @@ interface SortPlace {
   queue: string
 }
 
-interface ListedQueue extends SortPlace {
-  head: QueueHead
-  status: QueueStatus
-}
+/** The columns that are read of all queues, of which only a page is shown. */
+const CANDIDATE = shaped({
+  id: column.big.of('id'),
+  queue: column.text.of('queue'),
+  paused: column.flag.of('paused'),
+})
+type Candidate = ReturnType<typeof CANDIDATE.of>
 
-export function listLooked(
+function listLooked(
   session: Session,
   { totals }: QueueMemory,
   { state, sort, limit, after, ...names }: QueueListOptions & { limit: number },
 ): Promise<QueuePage> {
   const first = after === undefined ? null : placeOf(after, sort)
+  const numberOf = sort && VALUE[sort]
   return session.read(async (reader) => {
     const look = await totals.look(reader)
     const troubled = statesIn(look)
     const states = Object.fromEntries(QUEUE_STATES.map((each) => [each, 0])) as Record<QueueState, number>
-    const found: ListedQueue[] = []
-    for (const named of await listHeads(reader, { ...names, limit: ALL })) {
-      const own = ownStates(named, troubled)
+    const found: (Candidate & SortPlace)[] = []
+    const letterIds = await deadLetterIds(reader)
+    for (const row of await rowsOf(reader, CANDIDATE.columns(reader), names)) {
+      const one = CANDIDATE.of(row)
+      const own = ownStates(one, letterIds.has(one.id), troubled)
       for (const each of own) states[each]++
       if (state !== undefined && !own.has(state)) continue
-      const oldestMs = oldestIn(look.states.get(named.head.id) ?? [])
-      const status = statusIn(look, named, oldestMs)
-      const value = sort === undefined ? 0 : (VALUE[sort](status, oldestMs) ?? Number.NEGATIVE_INFINITY)
-      found.push({ head: named.head, queue: named.head.queue, value, status })
+      found.push({ ...one, value: numberOf?.(numbersIn(look, one.id)) ?? (numberOf ? Number.NEGATIVE_INFINITY : 0) })
     }
-    const rest = found.sort(byPlace).filter((one) => first === null || byPlace(first, one) < 0)
+    // They are in the order of their names, and remain so where the values are equal.
+    const rest = found.sort(byValue).filter((one) => first === null || byPlace(first, one) < 0)
     const page = rest.slice(0, limit)
-    await countArchived(reader, page)
-    for (const { head, status } of page) status.limited = await countLimited(reader, head, status.counts)
     const last = rest.length > limit ? page.at(-1) : undefined
     const nextAfter = last === undefined ? null : sort === undefined ? last.queue : `${last.value} ${last.queue}`
-    return QUEUE_PAGE.of({ queues: page.map(({ status }) => status), nextAfter, states })
+    const ids = page.map(({ id }) => id)
+    const heads = await readHeads(reader, ids, letterIds)
+    return QUEUE_PAGE.of({ queues: await statusesIn(reader, look, heads), nextAfter, states })
   })
 }
 
-/** The largest number first; names in the order of their bytes, as in indexes. */
+/** In the order of the ids, without those that are gone. */
+async function readHeads(reader: Reader, ids: readonly bigint[], letterIds: ReadonlySet<bigint>): Promise<NamedHead[]> {
+  const select = `SELECT ${namedColumns(reader)} FROM ${reader.tables.queues} WHERE id IN`
+  const rows = await rowsAmong(reader, ids, MAX_KEYS, (some) => `${select} ${some}`)
+  const heads = new Map(rows.map((row) => namedOf(row, letterIds)).map((named) => [named.head.id, named]))
+  return ids.flatMap((id) => heads.get(id) ?? [])
+}
+
+/** The largest number first. */
+const byValue = (a: SortPlace, b: SortPlace) => (a.value === b.value ? 0 : b.value - a.value)
+
+/** Then names in the order of their bytes, as in indexes. */
 const byPlace = (a: SortPlace, b: SortPlace) =>
-  a.value === b.value ? Buffer.compare(Buffer.from(a.queue), Buffer.from(b.queue)) : b.value - a.value
+  byValue(a, b) || Buffer.compare(Buffer.from(a.queue), Buffer.from(b.queue))
 
 function placeOf(after: string, sort: QueueOrder | undefined): SortPlace {
   if (sort === undefined) return { value: 0, queue: after }
@@ -122,42 +151,54 @@ function statesIn({ troubles }: QueuesLook): ReadonlyMap<string, ReadonlySet<Que
 }
 
 /** A pause is read each time: a caller that pauses a queue sees it at once. */
-function ownStates({ head, isDeadLetterQueue }: NamedHead, troubled: ReturnType<typeof statesIn>): Set<QueueState> {
-  const states = new Set<QueueState>(troubled.get(head.queue)).add('all')
+function ownStates(
+  { queue, paused }: Candidate,
+  isDeadLetterQueue: boolean,
+  troubled: ReturnType<typeof statesIn>,
+): Set<QueueState> {
+  const states = new Set<QueueState>(troubled.get(queue)).add('all')
   if (!isDeadLetterQueue) states.add('main')
-  if (head.paused) states.add('paused')
+  if (paused) states.add('paused')
   return states
 }
 
-/** Messages that are archived, or limited, are not counted yet. */
-function statusIn(
-  look: QueuesLook,
-  { head, deadLetterQueue, isDeadLetterQueue }: NamedHead,
-  oldestMs: number | null,
-): QueueStatus {
-  const own = new Map(look.states.get(head.id)?.map((one) => [one.state, one]))
-  const count = (state: number) => own.get(state)?.messages ?? 0
-  return QUEUE_STATUS.of({
-    ...queueOf(head, deadLetterQueue),
-    isDeadLetterQueue,
+/** Without archived messages. */
+function numbersIn(look: QueuesLook, id: bigint) {
+  const states = look.states.get(id) ?? []
+  const own = new Map(states.map(({ state, messages }) => [state, messages]))
+  const count = (state: number) => own.get(state) ?? 0
+  return {
     counts: countsBy(count, 0),
-    oldestAgeSeconds: oldestMs && Math.max(0, Math.floor((look.nowMs - oldestMs) / 1000)),
-    limited: 0,
-    died: diedIn(head.id, count(STATE.dead), look.letters),
-    growthPerMinute: growthIn(look.growth, head.id)?.perMinute ?? null,
-  })
+    oldestMs: oldestIn(states),
+    died: diedIn(id, count(STATE.dead), look.letters),
+    growthPerMinute: growthIn(look.growth, id)?.perMinute ?? null,
+  }
 }
 
-async function countArchived(reader: Reader, page: readonly ListedQueue[]): Promise<void> {
+type QueueNumbers = ReturnType<typeof numbersIn>
+
+async function statusesIn(reader: Reader, look: QueuesLook, page: readonly NamedHead[]): Promise<QueueStatus[]> {
+  const archived = await countArchived(reader, page)
+  const statuses: QueueStatus[] = []
+  for (const { head, deadLetterQueue, isDeadLetterQueue } of page) {
+    const { oldestMs, counts, ...numbers } = numbersIn(look, head.id)
+    counts.archived = archived.get(head.id) ?? 0
+    const status = {
+      ...{ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, counts, ...numbers },
+      oldestAgeSeconds: oldestMs && Math.max(0, Math.floor((look.nowMs - oldestMs) / 1000)),
+      limited: await countLimited(reader, head, counts),
+    }
+    statuses.push(QUEUE_STATUS.of(status))
+  }
+  return statuses
+}
+
+async function countArchived(reader: Reader, page: readonly NamedHead[]): Promise<Map<bigint, number>> {
   const queueId = `${reader.engine.bigint('queue_id')} AS queue_id`
-  const known = new Map(page.map(({ head, status }) => [head.id, status.counts]))
-  const archiving = page.filter(({ status }) => status.onDelete === 'archive').map(({ head }) => head.id)
+  const archiving = page.flatMap(({ head }) => (head.onAck === 'archive' ? head.id : []))
   const select = `SELECT ${queueId}, COUNT(*) AS messages FROM ${reader.tables.queueArchive} WHERE queue_id IN`
   const counted = await rowsAmong(reader, archiving, MAX_IDS, (some) => `${select} ${some} GROUP BY queue_id`)
-  for (const { queue_id: id, messages } of counted) {
-    const counts = known.get(BigInt(id as string))
-    if (counts !== undefined) counts.archived = Number(messages)
-  }
+  return new Map(counted.map((row) => [BigInt(row.queue_id as string), Number(row.messages)]))
 }
 
 export async function readStatus(session: Session, memory: QueueMemory, queue: string): Promise<QueueStatus | null> {
@@ -176,7 +217,7 @@ export async function listStatuses(
 ): Promise<QueuePage> {
   if (options.state !== undefined || options.sort !== undefined) return listLooked(session, memory, options)
   const { limit, ...names } = options
-  const heads = await session.read((reader) => listHeads(reader, { ...names, limit: limit + 1 }))
+  const heads = await session.read((reader) => listHeads(reader, names, limit + 1))
   const queues: QueueStatus[] = []
   for (const named of heads.slice(0, limit)) queues.push(await statusOf(session, memory, named))
   return QUEUE_PAGE.of({

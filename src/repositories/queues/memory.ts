@@ -4,11 +4,12 @@
  * transaction has its own beside it (`forTransaction`), because it may read an old snapshot, or roll back.
  *
  * Invariant: no decision depends on it alone. A statement that relies on a remembered row names the version that it knows,
- * and does nothing when the row has another version; a claim that finds nothing after a remembered place starts over.
+ * and does nothing when the row has another version. A claim that finds nothing after a remembered place starts over.
  */
 import type { Reader, Tx } from '../../database/engine'
 import { performance } from '../../shared/platform'
 import { Reminders } from '../reminders'
+import { type Taker, Takers } from './claim/takers'
 import { KnownTotals } from './counts'
 import type { UngroupedLevel } from './groups/flows'
 import { judgeHead, notFound, type QueueHead } from './heads'
@@ -25,6 +26,7 @@ const FIRST_CLAIM = 64
 const PLACE_MS = 800
 const URGENT_MS = 50
 const QUICK_MS = 100
+const QUIET_MS = 200
 
 type QueueCount = `messages${'Sent' | 'Deduplicated' | 'Superseded' | 'Received' | 'Acked' | 'Nacked' | 'Extended'}`
 
@@ -37,10 +39,11 @@ export class QueueMemory {
   readonly #fitting = new Map<bigint, number>()
   readonly #places = new Map<bigint, { place: ClaimPlace; since: number; urgentAt: number }>()
   readonly #looks = new Map<bigint, { at: number; now: string; isReady: boolean }>()
+  readonly #readyAt = new Map<bigint, number>()
   readonly #notQuick = new Map<bigint, number>()
   readonly #nextStarts = new Map<bigint, Map<number, number>>()
-  /** Called with the name of each queue in which this process has made messages ready. */
-  onReady = (_queue: string): void => {}
+  /** Called with the name of each queue in which this process has made messages ready, or given some to this receive. */
+  onReady = (_queue: string, _taker?: Taker): void => {}
   /** Called when this process has changed a schedule. */
   onSchedule = (): void => {}
   /** When a sweep last left nothing to remove, by `performance.now`. */
@@ -59,6 +62,7 @@ export class QueueMemory {
   readonly reminders: Reminders
   /** The store as a receiver. */
   readonly receiver: OwnReceiver
+  readonly takers = new Takers()
 
   constructor(/** The store's; null for the store's own. */ private readonly shared: QueueMemory | null = null) {
     this.reminders = shared ? shared.reminders.forTransaction() : new Reminders(REMINDED_QUEUES)
@@ -173,8 +177,22 @@ export class QueueMemory {
     return known?.isReady === true && known.now === now && performance.now() - known.at < forMs
   }
 
-  looked(queueId: bigint, now: string, isReady: boolean): void {
-    this.#looks.set(queueId, { at: performance.now(), now, isReady })
+  /** `at`: before its statement. */
+  looked(queueId: bigint, now: string, isReady: boolean, at: number): void {
+    this.#looks.set(queueId, { at, now, isReady })
+  }
+
+  /** Whether a moment ago nothing was ready, and this process has neither made nor found anything ready since. */
+  isQuiet(queue: string): boolean {
+    const id = this.known(queue)?.id ?? 0n
+    const look = this.#looks.get(id)
+    if (look === undefined || look.isReady || performance.now() - look.at > QUIET_MS) return false
+    return look.at > (this.#readyAt.get(id) ?? Number.NEGATIVE_INFINITY)
+  }
+
+  /** Messages of the queue are, or were, ready. */
+  wereReady(queueId: bigint): void {
+    this.#readyAt.set(queueId, performance.now())
   }
 
   scheduleChanged(tx: Tx): void {
@@ -224,7 +242,7 @@ export class QueueMemory {
     this.#heads.delete(queue)
     this.#afterCommit(tx, (memory) => {
       memory.#heads.delete(queue)
-      const byQueue = [memory.#places, memory.#looks, memory.#fitting, memory.totals, memory.#notQuick]
+      const byQueue = [memory.#places, memory.#looks, memory.#readyAt, memory.#fitting, memory.totals, memory.#notQuick]
       for (const known of [...byQueue, memory.#nextStarts]) known.delete(id)
       memory.onReady(queue)
     })
@@ -236,6 +254,7 @@ export class QueueMemory {
 
   #leavePlaces(firsts: ReadonlyMap<QueueHead, ClaimPlace>): void {
     for (const [{ id }, first] of firsts) {
+      this.wereReady(id)
       const known = this.#places.get(id)
       if (known && isBefore(first, known.place)) this.#places.delete(id)
     }

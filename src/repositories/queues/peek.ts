@@ -155,7 +155,7 @@ export async function getMessage(
   return archived ? wholeOf(archived, 'archived', head.maxReceives, { ...options, receiver: null }) : null
 }
 
-export async function deleteMessage(tx: Tx, memory: QueueMemory, queue: string, id: bigint): Promise<boolean> {
+export async function removeMessage(tx: Tx, memory: QueueMemory, queue: string, id: bigint): Promise<boolean> {
   const held = await holdHead(tx, queue)
   const { head } = held
   if (head.isKeyed || isLimited(head)) {
@@ -191,9 +191,9 @@ type PeekedRow = [
   also: { bodies?: BodyForm; receiver: PeekedMessage['receiver'] },
 ]
 
-export const peekedOf = (...given: PeekedRow): PeekedMessage => PEEKED_MESSAGE.of(fieldsOf(...given))
+const peekedOf = (...given: PeekedRow): PeekedMessage => PEEKED_MESSAGE.of(fieldsOf(...given))
 
-export const wholeOf = (...given: PeekedRow): WholeMessage =>
+const wholeOf = (...given: PeekedRow): WholeMessage =>
   WHOLE_MESSAGE.of({ ...fieldsOf(...given), failures: failuresOf(given[0].failures) })
 
 /** `limit` is the queue's, as the table has it, for messages without their own. */

@@ -58,7 +58,13 @@ export async function putQueue(tx: Tx, queue: string, settings: QueueSettings, o
   return QUEUE.of({ ...put, created: before === null })
 }
 
-/** The queue as it is, or else a new one. */
+/** By a plain read, which takes no lock that senders would wait for. Null in a transaction, where it may show an old snapshot. */
+export async function thereAlready(session: Session, queue: string): Promise<MadeQueue | null> {
+  const named = session.inTransaction ? null : await session.read((reader) => namedHead(reader, queue))
+  return named && QUEUE.of({ ...queueOf(named.head, named.deadLetterQueue), created: false })
+}
+
+/** The queue as it is, otherwise a new one. */
 export async function ensureQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<MadeQueue> {
   const before = await lockQueue(tx, queue)
   if (before === null) return putQueue(tx, queue, settings, {})
@@ -142,13 +148,13 @@ async function columnsOf(
   settings: QueueSettings,
   before: QueueHead | null,
 ): Promise<{ values: Record<string, Parameter>; deadLetterHead: QueueHead | null }> {
-  const { visibilityTimeoutSeconds, maxReceives, deadLetterQueue, onDelete, retentionSeconds, maxMessages } = settings
+  const { visibilityTimeoutSeconds, maxReceives, deadLetterQueue, onAck, retentionSeconds, maxMessages } = settings
   const values: Record<string, Parameter> = {}
   const deadLetterHead = typeof deadLetterQueue === 'string' ? await deadLetterHeadOf(tx, queue, deadLetterQueue) : null
   if (visibilityTimeoutSeconds !== undefined) values.visibility_timeout_seconds = visibilityTimeoutSeconds
   if (maxReceives !== undefined) values.max_receives = storedLimit(maxReceives)
   if (deadLetterQueue !== undefined) values.dead_letter_queue_id = deadLetterHead?.id ?? null
-  if (onDelete !== undefined) values.on_delete = onDelete
+  if (onAck !== undefined) values.on_delete = onAck
   if (retentionSeconds !== undefined) values.retention_seconds = retentionSeconds
   if (maxMessages !== undefined) values.max_messages = storedLimit(maxMessages)
   Object.assign(values, limitColumns(settings, before))
@@ -175,7 +181,7 @@ async function deadLetterHeadOf(tx: Tx, queue: string, name: string): Promise<Qu
   return first
 }
 
-/** Drops the queue at once, and then its messages; a sweeper continues where this is cut off. False for no queue. */
+/** Drops the queue at once, and then its messages; a sweeper continues where this is cut off. False if it does not exist. */
 export function dropQueue(session: Session, memory: QueueMemory, queue: string): Promise<boolean> {
   return session.whole(async (whole) => {
     const head = await whole.write((tx) => dropHead(tx, memory, queue))
@@ -209,8 +215,8 @@ async function dropHead(tx: Tx, memory: QueueMemory, queue: string): Promise<Que
 
 /** A queue that is made again has another tag. It names the dead-letter queue by its id: a caller may not know its name. */
 export function tagOf({ id, deadLetterQueueId, rates, ...head }: QueueHead): string {
-  const { visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages } = head
-  const settings = [visibilityTimeoutSeconds, maxReceives, onDelete, retentionSeconds, groupConcurrency, maxMessages]
+  const { visibilityTimeoutSeconds, maxReceives, onAck, retentionSeconds, groupConcurrency, maxMessages } = head
+  const settings = [visibilityTimeoutSeconds, maxReceives, onAck, retentionSeconds, groupConcurrency, maxMessages]
   if (rates !== null) return settingsTag([String(id), String(deadLetterQueueId), ...settings, rates])
   return settingsTag([String(id), deadLetterQueueId === null ? null : String(deadLetterQueueId), ...settings])
 }
@@ -222,7 +228,7 @@ export function queueOf(head: QueueHead, deadLetterQueue: string | null): Queue 
     visibilityTimeoutSeconds: head.visibilityTimeoutSeconds,
     maxReceives: limitOf(head.maxReceives),
     deadLetterQueue,
-    onDelete: head.onDelete,
+    onAck: head.onAck,
     retentionSeconds: head.retentionSeconds,
     groupConcurrency: limitOf(head.groupConcurrency),
     maxMessages: limitOf(head.maxMessages),

@@ -21,7 +21,8 @@ type Removable = { queueId: bigint; state: number } | { queueId: bigint; archive
 
 /**
  * Time makes delayed messages ready, perhaps in front of a place that was passed, and so do ends of other messages of their groups
- * to those that are blocked: so the ready ones come last. A blocked one that gets the turn of one that is removed waits for it, delayed.
+ * to those that are blocked. So the ready ones come last. A blocked one that gets the turn of one that is removed waits for it,
+ * delayed.
  */
 const WAITING = [STATE.delayed, STATE.blocked, STATE.delayed, STATE.ready]
 

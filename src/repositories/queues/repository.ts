@@ -2,11 +2,9 @@
  * Work queues as a repository: checks the arguments, and runs each operation or hands it to its runner. It owns
  * recentn_queues, recentn_queue_messages, recentn_queue_archive and the tables beside them.
  */
-
 import type { DataSource, EntityManager } from 'typeorm'
 import { sessionOf } from '../../database/attached/attach'
 import type { Reader, Session, Tx } from '../../database/engine'
-import { QUEUE } from '../../fields/answers-queues'
 import * as messages from '../../fields/messages'
 import * as fields from '../../fields/queues'
 import type { JsonText } from '../../shared/json'
@@ -16,17 +14,19 @@ import type { IfTag } from '../../shared/types'
 import { alone, noWaits, type Runnable, type Runner, type Waits } from '../runners'
 import { warnOfOthers } from '../settings'
 import * as check from './check'
-import { RECEIVES, receiveIn } from './claim/claim'
+import { RECEIVES, type ReceiveRequest, receiveIn } from './claim/claim'
+import type { Taker } from './claim/takers'
 import { readErrors } from './dead/deaths'
 import { applyChangedLimit } from './groups/group-limit'
 import { holdQueue } from './groups/holds'
 import { readHistory } from './history/read'
 import { listStatuses, readStatus } from './listed'
 import { QueueMemory } from './memory'
-import { cancelWaiting, deleteMessage, getMessage, peekPage } from './peek'
+import { cancelWaiting, getMessage, peekPage, removeMessage } from './peek'
 import * as queues from './queues'
 import { readReceivers } from './receivers/read'
 import { purgeQueue } from './removal'
+import type { SendRequest } from './rows'
 import { SENDS } from './send/send'
 import { ACKS } from './settle/ack'
 import { promoteChosen, promoteDue } from './settle/promote'
@@ -38,14 +38,14 @@ export class QueueRepository implements Queue.Queues {
   readonly #session: Session
   readonly #memory: QueueMemory
   readonly #runner: Runner<QueueMemory>
-  readonly #waits: Waits
+  readonly #waits: Waits<Taker>
 
   /** On a DataSource each call has its own transactions; on an EntityManager it is part of that manager's. */
   constructor(
     source: DataSource | EntityManager | Session,
     memory = new QueueMemory(),
     runner?: Runner<QueueMemory>,
-    waits: Waits = noWaits,
+    waits: Waits<Taker> = noWaits,
   ) {
     this.#session = sessionOf(source)
     this.#memory = this.#session.inTransaction ? memory.forTransaction() : memory
@@ -62,14 +62,19 @@ export class QueueRepository implements Queue.Queues {
     body: NoInfer<Body> | JsonText,
     options: Queue.SendOptions = {},
   ): Promise<Queue.Sent> {
-    return (await this.#run(SENDS, check.checkedSend(queue, body, options)))[0] as Queue.Sent
+    return (await this.#send(check.checkedSend(queue, body, options)))[0] as Queue.Sent
   }
 
   async sendMany<Body = unknown>(
     queue: string,
     messages: readonly Queue.NewMessage<NoInfer<Body>>[],
   ): Promise<Queue.Sent[]> {
-    return this.#run(SENDS, check.checkedMessages(queue, messages))
+    return this.#send(check.checkedMessages(queue, messages))
+  }
+
+  #send(request: SendRequest): Promise<Queue.Sent[]> {
+    this.#memory.takers.began(request)
+    return this.#run(SENDS, request).finally(() => this.#memory.takers.ended(request))
   }
 
   async receive<Body = unknown>(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message<Body>[]> {
@@ -82,9 +87,10 @@ export class QueueRepository implements Queue.Queues {
     return this.#receive(queue, options, options.cursor ?? 'default')
   }
 
-  async #receive<Body>(queue: string, options: Queue.ReceiveOptions, cursor: string | null) {
-    const messages = receiveIn(this.#waits, (request) => this.#run(RECEIVES, request), queue, options, cursor)
-    return (await messages) as Queue.Message<Body>[]
+  #receive<Body>(queue: string, options: Queue.ReceiveOptions, cursor: string | null) {
+    const run = (request: ReceiveRequest) => this.#run(RECEIVES, request)
+    const messages = receiveIn(this.#session, this.#memory, this.#waits, run, queue, options, cursor)
+    return messages as Promise<Queue.Message<Body>[]>
   }
 
   async ack(queue: string, message: MessageRef): Promise<void> {
@@ -134,20 +140,15 @@ export class QueueRepository implements Queue.Queues {
     return this.#promoted(queue, (reader) => peekPage(reader, queue, page)) as Promise<Queue.MessagePage<Body>>
   }
 
-  async message<Body = unknown>(
-    queue: string,
-    id: bigint,
-    options: Queue.BodyOptions = {},
-  ): Promise<Queue.WholeMessage<Body> | null> {
+  async message<Body = unknown>(queue: string, id: bigint, options: Queue.BodyOptions = {}) {
     check.checkMessage(queue, id, options)
-    return this.#promoted(queue, (reader) =>
-      getMessage(reader, queue, id, options),
-    ) as Promise<Queue.WholeMessage<Body> | null>
+    const message = this.#promoted(queue, (reader) => getMessage(reader, queue, id, options))
+    return message as Promise<Queue.WholeMessage<Body> | null>
   }
 
   async remove(queue: string, id: bigint): Promise<boolean> {
     check.checkMessage(queue, id)
-    return this.#session.write((tx) => deleteMessage(tx, this.#memory, queue, id))
+    return this.#session.write((tx) => removeMessage(tx, this.#memory, queue, id))
   }
 
   async cancel(queue: string, key: string): Promise<boolean> {
@@ -202,11 +203,8 @@ export class QueueRepository implements Queue.Queues {
 
   async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<queues.MadeQueue> {
     check.checkSettings(queue, settings)
-    // A plain read takes no lock that senders would wait for. In a transaction it may show an old snapshot.
-    const named = this.#session.inTransaction ? null : await this.#session.read((one) => queues.namedHead(one, queue))
-    const ensured = named
-      ? QUEUE.of({ ...queues.queueOf(named.head, named.deadLetterQueue), created: false })
-      : await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))
+    const there = await queues.thereAlready(this.#session, queue)
+    const ensured = there ?? (await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings)))
     warnOfOthers('queue', queue, ensured, settings)
     return ensured
   }

@@ -41,7 +41,7 @@ const STATE_ROW = shaped({
   messageGroup: column.text.orNull('oldest.message_group'),
 })
 
-export interface StateRow extends ReturnType<typeof STATE_ROW.of> {
+interface StateRow extends ReturnType<typeof STATE_ROW.of> {
   /** Of the message that a receive would get first; null if none is ready. */
   firstAtMs: number | null
 }

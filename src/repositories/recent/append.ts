@@ -192,7 +192,7 @@ async function replaceItems(tx: Tx, rows: readonly ItemRow[]): Promise<void> {
   await tx.later(sql, parameters)
 }
 
-export const replaceItemsSql = ({ tables }: Pick<Tx, 'tables'>, columns: readonly string[], values: string) =>
+const replaceItemsSql = ({ tables }: Pick<Tx, 'tables'>, columns: readonly string[], values: string) =>
   `REPLACE INTO ${tables.items} (${columns.join(', ')}) VALUES ${values}`
 
 /** How many columns the item needs, in the order of `ITEM_COLUMNS`. */

@@ -1,7 +1,7 @@
 /**
  * The locked heads of a batch of appends, and the ids that it takes from them.
  *
- * One statement locks each head, creates it if it is not there and takes the ids; it answers with the heads (MySQL, whose
+ * One statement locks each head, creates it if it is not there and takes the ids. It answers with the heads (MySQL, whose
  * writes do not answer with rows, is asked for them afterwards). That is half the work of locking, reading and writing
  * heads back. Only heads for which that turns out not to be enough (new groups, changed policies, items that were there
  * already) are written back. Invariant and lock order are those of `heads.ts`.
@@ -53,8 +53,9 @@ export async function lockBatch(
 }
 
 /**
- * Locks the heads and takes `counts` ids of each, before anything is known of them. Throws where a group has few ids left. If a policy changes
- * while groups are created, a later statement fails (`PolicyCache.lockedAt`), and the batch must run again with care.
+ * Locks the heads and takes `counts` ids of each, before anything is known of them. Throws where a group has few ids left. If a
+ * policy changes while groups are created, a later statement fails (`PolicyCache.lockedAt`), and the batch must run again with
+ * care.
  */
 export async function lockAndTake(
   tx: Tx,

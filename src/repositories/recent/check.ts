@@ -78,7 +78,7 @@ export function checkedItems(items: readonly NewGroupItem[]): NewItemRow[] {
 
 /**
  * The row of an item that is surely valid, with one look at each field; null where it isn't sure, so that the rules
- * decide. A payload that says by itself how it wants to be written is not sure.
+ * decide. A payload with `toJSON` is not sure.
  */
 function sureRow(group: unknown, item: NewItem, rules: Rules): NewItemRow | null {
   if (typeof item !== 'object' || item === null || nameFault(group) !== null) return null

@@ -1,9 +1,9 @@
 /**
  * Erasing the items of one member, those of many groups in each transaction, along the same index as `members.ts`.
  *
- * Invariant: an erasure finds the items without a lock, and deletes them once their heads are locked: by their places in the
- * index, which stay the same when another transaction moves them to other slots. Each transaction deletes items and raises the
- * versions of their groups, so an erasure that was interrupted is whole as far as it got, and a second one ends it.
+ * Invariant: an erasure finds the items without a lock, and deletes them once their heads are locked. It knows them by their places
+ * in the index, which stay the same when another transaction moves them to other slots. Each transaction deletes items and raises
+ * the versions of their groups, so an erasure that was interrupted is whole as far as it got, and a second one ends it.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'

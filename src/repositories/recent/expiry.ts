@@ -7,9 +7,10 @@
  * the time at which the group is to be forgotten, so a group that is empty at that time has been empty since.
  *
  * A rollout writes to the heads of a changed policy's groups when their items expire, some hundred at a time. Invariant: it remains
- * until each group whose name begins with its prefix has been updated, by its policies or newer ones, or has a rollout whose prefix
- * is the whole name. A group that another transaction has locked gets such a one, so that a rollout waits for no lock. A transaction
- * locks heads first, the rollout's row last. Several processes may do it at once: updating a head twice changes nothing.
+ * until it has come to each group whose name begins with its prefix. Each is then updated, by its policies or newer ones, or has a
+ * rollout whose prefix is the whole name. A group that another transaction has locked gets such a one, so that a rollout waits for
+ * no lock. A transaction locks heads first, the rollout's row last. Several processes may do it at once: updating a head twice
+ * changes nothing.
  */
 import type { Reader, Row, Session, Tx } from '../../database/engine'
 import { nameRange } from '../name-range'

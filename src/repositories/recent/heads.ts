@@ -1,8 +1,8 @@
 /**
  * Head rows: the lock of a group, and its sequence.
  *
- * Invariant: a transaction that changes anything of a group has locked its head first, and locks several heads in the order
- * of their names, so that two transactions never wait for each other. It locks a head before it reads anything else of the
+ * Invariant: a transaction that changes anything of a group has locked its head first. Several heads are locked in the order of
+ * their names, so that two transactions never wait for each other. It locks a head before it reads anything else of the
  * group (MariaDB's innodb_snapshot_isolation refuses a lock on a row that changed after the first read).
  */
 import { randomInt } from 'node:crypto'
@@ -42,7 +42,7 @@ export const NOT_YET_SETTLED = 0n
 
 const MUTABLE = WRITTEN_COLUMNS.filter((column) => !['group_key', 'incarnation'].includes(column))
 
-export const lockHeadsSql = (tx: Pick<Tx, 'engine' | 'tables'>, count: number, lock = tx.engine.forUpdate) =>
+const lockHeadsSql = (tx: Pick<Tx, 'engine' | 'tables'>, count: number, lock = tx.engine.forUpdate) =>
   `SELECT ${headText()} AS line FROM ${tx.tables.groups} g${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE g.group_key IN (${placeholders(count)}) ORDER BY g.group_key${lock}`
 
@@ -174,7 +174,7 @@ export async function deleteHeads(tx: Tx, groups: readonly string[]): Promise<vo
   }
 }
 
-export const raiseVersionsSql = ({ engine, tables }: Pick<Tx, 'engine' | 'tables'>, count: number) =>
+const raiseVersionsSql = ({ engine, tables }: Pick<Tx, 'engine' | 'tables'>, count: number) =>
   `UPDATE ${tables.groups}${engine.useIndex('PRIMARY')} SET version = version + 1 WHERE group_key IN (${placeholders(count)})`
 
 /** Raises the versions of heads that this transaction has locked, where nothing else of them changes. */

@@ -1,6 +1,6 @@
 /**
  * The items of one member in all groups, along the index recentn_items_member (member, created_at_ms, group_key, id), so that
- * no other member's items are read; and one item of a group, which is shown by the same rule. Takes no lock.
+ * no other member's items are read. And one item of a group, which is shown by the same rule. Takes no lock.
  */
 import type { Parameter, Reader, Row } from '../../database/engine'
 import { maxBytesOf } from '../../fields/options'
@@ -103,7 +103,7 @@ async function memberItems(reader: Reader, policies: PolicyCache, request: Membe
 }
 
 /** Which items of one member (null: without a member) are in the windows of their groups. It reads a window once, however many items it has. */
-export class MemberWindows {
+class MemberWindows {
   /** The one item that a `distinct` or `top` window shows, of groups that are laid out by another policy than they follow. */
   readonly #shown = new Map<string, { version: bigint; id: bigint | null }>()
 

@@ -8,7 +8,7 @@ import { Layouts } from './layouts'
 import { PolicyCache } from './policies'
 import { Windows } from './windows'
 
-export interface GroupListeners {
+interface GroupListeners {
   wake(groups: Iterable<string>): void
   /** Groups have changed, and it is not known which. */
   wakeAll(): void

@@ -137,8 +137,8 @@ export class PolicyCache {
   }
 
   /**
-   * The same for a transaction that has just read this epoch. Where the policies of it are known, and statements go together,
-   * the lock is taken with the next statement that is awaited, or the commit, which fails if the epoch has changed since.
+   * The same for a transaction that has just read this epoch. If its policies are known, and statements go together, the
+   * lock is taken with the next statement that is awaited, or the commit. That fails if the epoch has changed since.
    */
   async lockedAt(tx: Tx, epoch: bigint): Promise<PolicySet> {
     const known = this.#latest

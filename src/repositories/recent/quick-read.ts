@@ -26,7 +26,7 @@ import { headText, type ReadFacts, type SeenHead } from './rows'
 import { isSameState, type Window, type Windows } from './windows'
 
 /** The pages of a call, null where the caller has the page; or how to get them. */
-export type QuickOutcome = (Recent | null)[] | Retry
+type QuickOutcome = (Recent | null)[] | Retry
 
 /** 'again': another quick read may have the pages, by what is known now. 'alone': only the thorough read has them. */
 type Retry = 'again' | 'alone'
@@ -105,7 +105,7 @@ export function quickSelect(
 }
 
 /** A process's memory of groups before it reads. Without `windows` nothing is remembered: the reader may see uncommitted rows. */
-export interface ReadMemory {
+interface ReadMemory {
   policies: PolicyCache
   layouts: Layouts
   windows: Windows | null

@@ -1,6 +1,6 @@
 /**
  * Reading pages of a caller: by a quick read if that has them or if the pages show the whole windows, otherwise by the
- * thorough read: one statement that sorts each group's window and cuts the pages by the settings in force, by `limit` and
+ * thorough read. That is one statement that sorts each group's window and cuts the pages by the settings in force, by `limit` and
  * by `maxBytes`.
  *
  * Invariant: a page is what one statement showed. The settings go into the thorough statement, which shows the heads too:
@@ -43,7 +43,7 @@ async function readRecent(
 }
 
 /** By group, the settings to read it by; null for those that it is laid out by, unless its mode is `top`. */
-export type SettingsToReadBy = ReadonlyMap<string, Settings | null>
+type SettingsToReadBy = ReadonlyMap<string, Settings | null>
 
 async function readThoroughly(
   reader: Reader,
@@ -91,7 +91,7 @@ function pageOf(request: ReadRequest, { heads, items, found }: Snapshot, set: Po
 
 /**
  * Heads, and the items of the pages. Only the keys of items are sorted; their texts are selected for those that are left.
- * Each page gets one item more than it shows, if there is one. Pages that may be too large are cut by the statement: it
+ * Each page gets one item more than it shows, if there is one. Pages that may be too large are cut by the statement. It
  * selects no more items than `maxBytes` has room for, but one of each page, and says how many it has `found`.
  */
 export function thoroughSelect(

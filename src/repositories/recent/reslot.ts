@@ -134,7 +134,7 @@ export async function setForgetting(tx: Tx, heads: readonly Head[], nowMs: numbe
   for (const chunk of chunksOf(forgetful, MAX_KEYS)) await setSweeps(tx, chunk, nowMs)
 }
 
-export const selectOldestSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
+const selectOldestSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
   `SELECT i.group_key AS group_key, MIN(i.created_at_ms) AS oldest_ms FROM ${tx.tables.items} i${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE i.group_key IN (${placeholders(groups)}) GROUP BY i.group_key${tx.engine.forUpdate}`
 

@@ -1,5 +1,5 @@
 /**
- * The ring of one group during a transaction: gives out the next ids, finds the slot of each, and keeps the last write of
+ * The ring of one group during a transaction: gives out the next ids and finds the slot of each. It keeps the last write of
  * every slot, so that a batch that wraps around the ring writes only the rows that remain. No statements; the caller holds
  * the head's lock.
  */

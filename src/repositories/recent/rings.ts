@@ -1,6 +1,6 @@
 /**
- * The rings of a batch: they know of each group the items that its appends need: in `history` mode those with the event
- * ids of the batch, otherwise the whole window. Windows that are remembered, and still are the group's, are not
+ * The rings of a batch: they know of each group the items that its appends need. In `history` mode these are those with
+ * the event ids of the batch, otherwise the whole window. Windows that are remembered, and still are the group's, are not
  * read. The caller holds the heads' locks.
  */
 import { placeholders, type Tx } from '../../database/engine'
@@ -96,11 +96,11 @@ function* eventLists(events: ReadonlyMap<string, ReadonlySet<string>>) {
   if (ids.length > 0) yield { groups, ids }
 }
 
-export const selectWindowsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
+const selectWindowsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
   `SELECT ${BARE_ITEM_LINE} FROM ${tx.tables.items} i${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE i.group_key IN (${placeholders(groups)})${tx.engine.forUpdate}`
 
 /** No index on event ids: the window of a group is small and lies together in the primary key. */
-export const selectEventsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number, events: number) =>
+const selectEventsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number, events: number) =>
   `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM ${tx.tables.items} i${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE i.group_key IN (${placeholders(groups)}) AND i.event_id IN (${placeholders(events)})${tx.engine.forUpdate}`

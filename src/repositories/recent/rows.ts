@@ -6,8 +6,8 @@
  * column many times faster than thirteen, and a text is exact whatever the driver's options make of a BIGINT. The
  * separator is a control character, which no name may contain. An empty field is NULL: no name is empty.
  *
- * A score is a finite double, stored as the whole number whose order is that of the doubles: the bits of it, with all but the sign
- * turned round below zero. So three engines sort alike, and none writes a score as a text that rounds it.
+ * A score is a finite double, stored as the whole number whose order is that of the doubles. It has the bits of the score, with all
+ * but the sign turned round below zero. So three engines sort alike, and none writes a score as a text that rounds it.
  */
 import type { Engine, Parameter, Reader, Row, Tx } from '../../database/engine'
 import { APPENDED_ITEM, ITEM } from '../../fields/answers-groups'

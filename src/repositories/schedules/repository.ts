@@ -1,8 +1,8 @@
 /**
  * The operations on schedules: checks the arguments, every fault at once, and runs each in a transaction. Owns recentn_schedules.
  *
- * Order of the locks: the one row of recentn_schema, so that two stores that create one schedule take turns; the
- * schedule's row, which whoever sends its ticks locks too; the queue's head (shared).
+ * Order of the locks: the one row of recentn_schema, so that two stores that create one schedule take turns. Then
+ * the schedule's row, which whoever sends its ticks locks too, and the queue's head (shared).
  */
 
 import { type Parameter, placeholders, type Reader, type Session, type Tx } from '../../database/engine'

@@ -6,7 +6,7 @@
  * Order of the locks: the schedule's row, then those of a send.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
-import { MAX_ERROR_CHARACTERS } from '../../fields/queues'
+import { keptError } from '../../fields/queues'
 import { SCHEDULE_ATTRIBUTE, TICK_ATTRIBUTE } from '../../fields/schedules'
 import { dueTicks } from '../../fields/ticks'
 import { isPassing, RecentnError } from '../../shared/errors'
@@ -124,12 +124,11 @@ function attributesOf({ attributes }: MessageToSend, schedule: string, tick: num
 
 /** The tick stays due, and is tried again later. */
 async function postpone(tx: Tx, schedule: string, error: unknown): Promise<ScheduleTurn> {
-  const said = Array.from(String(error instanceof Error ? error.message : error).toWellFormed())
   const [row] = await tx.rows(`SELECT ${tx.now} AS now_ms`)
   const dueAtMs = Number(row?.now_ms) + RETRY_MS
   await tx.later(
     `UPDATE ${tx.tables.schedules} SET due_at_ms = ?, last_error = ? WHERE schedule = ? AND due_at_ms < ?`,
-    [dueAtMs, said.slice(0, MAX_ERROR_CHARACTERS).join(''), schedule, dueAtMs - RETRY_MS + 1],
+    [dueAtMs, keptError(error), schedule, dueAtMs - RETRY_MS + 1],
   )
   return { is: 'failed', error, dueAtMs }
 }

@@ -39,7 +39,7 @@ export class PollerFaults<T> extends Faults<T> {
 
 /**
  * How many rows the next claim takes: as many as the handlers end in a second. Rows that wait here for a handler could be
- * handled by another process, and are what a crash leaves claimed; a claim for each row would be one more transaction each.
+ * handled by another process, and are what a crash leaves claimed. A claim for each row would be one more transaction each.
  */
 export class BatchSize {
   #size: number
@@ -51,8 +51,8 @@ export class BatchSize {
   }
 
   /**
-   * The limits of a claim while handlers are free for this many rows. Rows whose last claim ran out, and rows that have one attempt only,
-   * don't wait here for a handler: if the process died they would be given up for having waited.
+   * The limits of a claim while handlers are free for this many rows. Rows whose last claim ran out, and rows that have one attempt
+   * only, don't wait here for a handler. If the process died they would be given up for having waited.
    */
   limits(free: number): ClaimLimits {
     return { max: this.settings.maxAttempts === 1 ? free : this.#size, ranOut: free }

@@ -8,7 +8,7 @@
 
 import { Handlers } from '../../kit/handlers'
 import { Loop } from '../../kit/loop'
-import { movedByTests } from '../../kit/test-time'
+import { extendInTestTime } from '../../kit/test-time'
 import type { ClaimedRows } from '../../repositories/polls/claims'
 import { RecentnError } from '../../shared/errors'
 import { type LeaseFate, Leases } from '../../shared/leases'
@@ -46,7 +46,7 @@ export class RowPoller<T> extends Stepping implements Poller {
     super(SURROUNDINGS)
     const { settings, faults } = options
     this.#leases = new Leases({ clock: CLOCK, share: 1 / 3, extend: (leases) => this.#extend(leases), faults })
-    movedByTests(this.#leases, this.stopped)
+    extendInTestTime(this.#leases, this.stopped)
     this.#rows = new Rows({ ...options, leases: this.#leases })
     const run = (leases: readonly HeldRow[]) => this.#rows.run(leases)
     this.#handlers = new Handlers({ ...settings, run, quiet: () => this.#handlers.ended() })

@@ -6,7 +6,7 @@
  * running. A result is not recorded when the claim is not held any more: another poller has the row, or will have it.
  */
 
-import { fatesOf, type Handle, signalOf } from '../../kit/handling'
+import { fatesOf, type Handle, signalOf } from '../../kit/handler-calls'
 import type { LoadedClaim, RowOutcome } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { LoadedRow } from '../../repositories/polls/rows'
@@ -128,8 +128,8 @@ export class Rows<T> {
   }
 
   /**
-   * Asks until the result is recorded or the claim is lost, and once where it seems to be lost by our clock, since no other
-   * may have taken the row: the work was done. A result that the database refuses is replaced by one that it may take;
+   * Asks until the result is recorded or the claim is lost. It asks once where the claim seems to be lost by our clock: the
+   * work was done, and no other may have taken the row. A result that the database refuses is replaced by one that it may take;
    * if it takes none of these, the claim is left to run out.
    */
   async #record(lease: HeldRow, outcome: RowOutcome): Promise<void> {

@@ -1,11 +1,11 @@
 /** The public shapes of pollers. */
-import type { ManyOptions } from '../../shared/handling-shapes'
+import type { ManyOptions } from '../../shared/handler-types'
 import type { PollCounts, PollShape } from '../../shared/poll-types'
 import type { Around, Running } from '../../shared/running'
 
 /** The second argument of a poller's handler. */
 export interface PollContext {
-  /** Aborted when the claim of this row is lost, and when the poller is stopped without patience. */
+  /** Aborted when the claim of this row is lost, and when the time limit of a `stop` has passed. */
   signal: AbortSignal
   /** Attempt number, starting at 1. */
   attempt: number
@@ -33,8 +33,8 @@ export interface PollOptions<T = unknown> extends PollShape {
   /** Runs around each handler, as that of a worker: gets the row, and calls `next`, which runs the handler. */
   around?: Around<T>
   /**
-   * Called with each error: a handler's with its row, the database's without one; that of a row that can't be read or
-   * claimed with an object of the columns of its key. When left out, each kind of error is a warning of the process, once
+   * Called with each error: a handler's with its row, the database's without one. That of a row that can't be read or
+   * claimed comes with an object of the columns of its key. When left out, each kind of error is a warning of the process, once
    * until a handler succeeds, or the database answers again.
    */
   onError?: ((error: unknown, row?: T) => void) | undefined

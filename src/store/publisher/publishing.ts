@@ -1,5 +1,5 @@
 /**
- * The publishers of a store: one for all feeds with their own entries, and one for each followed
+ * The publishers of a store. There is one for all feeds with their own entries, and one for each followed
  * table, so that a lock on such a table delays no other feed. Owns where the publishing of each backlog continues, and of
  * which feeds a fault was reported. No SQL.
  */
@@ -24,7 +24,7 @@ import { Stoppable } from '../../shared/running'
 import type { WorkCounts } from '../counts'
 import { Publisher, type PublisherOptions, type PublishingRound } from './publisher'
 
-export interface PublishingOptions {
+interface PublishingOptions {
   session: Session
   memory: FeedMemory
   /** False: only `publish` publishes. */

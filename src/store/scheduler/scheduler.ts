@@ -11,7 +11,7 @@ import { safeMessage, safeText } from '../../shared/safe-text'
 import type { WorkCounts } from '../counts'
 import type { BackgroundWork } from '../option-types'
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   /** Sends what is due, or part of it. */
   tick: () => Promise<TickRound>
   /** False: only `tick` sends. */

@@ -20,12 +20,12 @@ const MAX_EVENTS = 20_000
 type WaitingEvent = { row: ItemRow } | { event: GroupEvent }
 type NextEvent = IteratorResult<GroupEvent, undefined>
 
-interface Taker {
+interface EventTaker {
   resolve(next: NextEvent): void
   reject(error: unknown): void
 }
 
-export interface ListenerHooks {
+interface ListenerHooks {
   /** It has room again. */
   drained(): void
   ended(): void
@@ -44,7 +44,7 @@ export class GroupListener implements GroupWatch {
   #waiting: WaitingEvent[] = []
   #bytes = 0
   #full = false
-  #takers: Taker[] = []
+  #takers: EventTaker[] = []
   #ended = false
   #error: unknown = null
 
@@ -131,7 +131,7 @@ export class GroupListener implements GroupWatch {
     if (this.#bytes >= MAX_BYTES) this.#full = true
   }
 
-  #give(taker: Taker, waiting: WaitingEvent): void {
+  #give(taker: EventTaker, waiting: WaitingEvent): void {
     this.#bytes -= EVENT_BYTES + ('row' in waiting ? (waiting.row.payload?.length ?? 0) : 0)
     try {
       const value: GroupEvent =
@@ -147,7 +147,7 @@ export class GroupListener implements GroupWatch {
     this.#hooks.drained()
   }
 
-  #finish(taker: Taker): void {
+  #finish(taker: EventTaker): void {
     const error = this.#error
     this.#error = null
     if (error === null) taker.resolve({ done: true, value: undefined })

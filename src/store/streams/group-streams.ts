@@ -3,7 +3,7 @@
  * A read follows at once on what this process commits; for what others commit, and what expires, the heads of all groups
  * are read now and then. Owns the groups that have listeners. Nothing runs while there are none. No SQL.
  *
- * Invariant: one round at a time, and a pause after each that is as long as the round took: whatever is appended, the
+ * Invariant: one round at a time, and a pause after each that is as long as the round took. Whatever is appended, the
  * streams take at most one connection, half of the time.
  */
 
@@ -19,7 +19,7 @@ import { performance } from '../../shared/platform'
 import { GroupListener } from './group-listener'
 import { type Leg, WatchedGroup } from './watched-group'
 
-export interface GroupStreamsOptions {
+interface GroupStreamsOptions {
   reads: Pick<WatchReads, 'heads' | 'windows' | 'items'>
   onError?: (error: unknown) => void
 }

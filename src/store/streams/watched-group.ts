@@ -2,9 +2,9 @@
  * A group that has listeners: its window as it was last read, which all listeners share, and the events that each of them
  * gets when it is read again. No SQL, no timers.
  *
- * Invariant: a listener that keeps the newest `capacity` of its items (in `history` only ids above the newest less
- * `capacity`, in `distinct` and `top` one of each member), without those that were removed, has all items of the window up to its
- * position. So items that newer ones push out of a full window are not reported as removed; all others that leave it are,
+ * Invariant: a listener that keeps the newest `capacity` of its items, without those that were removed, has all items of the
+ * window up to its position. (In `history` it keeps only ids above the newest less `capacity`, in `distinct` and `top` one of each
+ * member.) So items that newer ones push out of a full window are not reported as removed; all others that leave it are,
  * before the new items. Items that leave a full `top` window are all reported: better ones do not push out the oldest.
  */
 import type { ItemRow } from '../../repositories/recent/rows'

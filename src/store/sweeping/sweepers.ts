@@ -1,5 +1,5 @@
 /**
- * The sweepers of a store: each one calls for the deletion of what has expired when the look that all parts share has found
+ * The sweepers of a store. Each one calls for the deletion of what has expired when the look that all parts share has found
  * some, and again at once while there is more to delete. Those of the doors move what plain SQL has inserted. Any number of
  * processes may sweep. No SQL.
  */

@@ -1,15 +1,23 @@
 /** The handler of a worker and its second argument, and how long a worker asks again to settle what the handler did. */
 import { isShared } from '../../kit/admission'
-import { type Handle, ofMany, ofOne, signalOf, within } from '../../kit/handling'
+import { type Handle, ofMany, ofOne, signalOf, within } from '../../kit/handler-calls'
 import { RecentnError } from '../../shared/errors'
-import type { BatchHandler, Handler, WorkContext } from '../../shared/handling-shapes'
+import type { BatchHandler, Handler, WorkContext } from '../../shared/handler-types'
 import { holdAll, holdBy, type Lease } from '../../shared/leases'
 import { CLOCK } from '../../shared/platform'
 import type { Message } from '../../shared/queue-types'
 import type { Around } from '../../shared/running'
 import { parsing, type StandardSchema } from '../../shared/schema'
-import type { SettlesOptions } from '../../shared/settle-batch'
+import type { SettleBatchesOptions } from '../../shared/settle-batch'
 import type { StoreWorkSource } from './options'
+
+const OF = Symbol('leases')
+
+/** Made when the handler asks for it. One getter for all contexts: with a getter each, each would be a slow object. */
+function signal(this: { [OF]: readonly Lease<Message>[] }): AbortSignal {
+  return signalOf(this[OF])
+}
+const SIGNAL = { enumerable: true, configurable: true, get: signal }
 
 export function contextOf(
   leases: readonly Lease<Message>[],
@@ -17,17 +25,13 @@ export function contextOf(
   queue: string,
   letGo: (lease: Lease<Message>, group?: string) => unknown,
 ): WorkContext {
-  return {
-    hold: holdAll(leases.map((lease) => [lease.subject, holdBy(source, queue, lease, letGo)])),
-    /** Made when the handler asks for it. */
-    get signal() {
-      return signalOf(leases)
-    },
-  }
+  const hold: WorkContext['hold'] = (what, seconds) =>
+    holdAll(leases.map((lease) => [lease.subject, holdBy(source, queue, lease, letGo)]))(what, seconds)
+  return Object.defineProperty({ hold, [OF]: leases }, 'signal', SIGNAL) as unknown as WorkContext
 }
 
 /** While the claim holds; while the database is away, also beyond that. */
-export const mayPass: SettlesOptions['again'] = (error, { endsAt }, isStopping) =>
+export const mayPass: SettleBatchesOptions['again'] = (error, { endsAt }, isStopping) =>
   !(error instanceof RecentnError && ['closed', 'queue_not_found'].includes(error.code)) &&
   ((isShared(error) && !isStopping) || CLOCK.now() < endsAt)
 

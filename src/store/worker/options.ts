@@ -11,7 +11,7 @@ import {
 } from '../../fields/options'
 import { MAX_VISIBILITY_SECONDS } from '../../fields/queues'
 import { nameFaults, whole } from '../../fields/rules'
-import type { Queues } from '../../shared/queue-types'
+import type { Message, Queues, ReceiveOptions } from '../../shared/queue-types'
 import type { WorkManyOptions, WorkOptions } from './types'
 
 /** Maximum claims of one handler of many, if it is not said. */
@@ -19,7 +19,9 @@ export const MANY = 100
 /** How long a handler of many waits for more. */
 export const WAIT = fraction(0, 3600)
 
-export interface StoreWorkSource extends Pick<Queues, 'receive' | 'ackMany' | 'nackMany' | 'extendMany' | 'hold'> {
+export interface StoreWorkSource extends Pick<Queues, 'ackMany' | 'nackMany' | 'extendMany' | 'hold'> {
+  /** `onClaim` is called before each statement that may claim. */
+  receive(queue: string, options: ReceiveOptions, onClaim: () => void): Promise<Message[]>
   /** Ends claims as if they had not been made, with the receive count that they had before. Stale handles are ignored. */
   giveBack(queue: string, receiptHandles: readonly string[]): Promise<unknown>
   /** Throws where `once` would wait for itself. */

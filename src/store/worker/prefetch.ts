@@ -1,8 +1,8 @@
 /**
  * How many messages a worker should claim now. Owns the pace of its handlers, and counts what became of the messages.
  *
- * A message that waits here is withheld from other workers, and has spent a receive when this process is killed:
- * so only as much is claimed ahead as the handlers begin in the next quarter of a second at their pace. At first, and after
+ * A message that waits here is withheld from other workers, and has spent a receive when this process is killed.
+ * So only as much is claimed ahead as the handlers begin in the next quarter of a second at their pace. At first, and after
  * messages that may have killed a process, that is nothing. The number allowed ahead doubles with each claim that goes well.
  */
 import { mayHaveKilled } from '../../shared/failures'
@@ -68,8 +68,8 @@ export class Prefetch {
   }
 
   /**
-   * The number to ask for, given those that could run besides and those claimed ahead; 0 while there is enough. A second receive gains
-   * nothing beside one that waits, but does beside one that comes back full.
+   * The number to ask for, given those that could run besides and those claimed ahead; 0 while there is enough. A second receive
+   * gains nothing beside one that waits, but does beside one that comes back full.
    */
   wanted(free: number, waiting: number, isSecond: boolean): number {
     const { concurrency, batchSize, auto } = this.options

@@ -1,5 +1,5 @@
 /** The public shapes of workers. */
-import type { ManyOptions, WorkHandlingOptions } from '../../shared/handling-shapes'
+import type { ManyOptions, WorkHandlingOptions } from '../../shared/handler-types'
 import type { Message } from '../../shared/queue-types'
 import type { Running } from '../../shared/running'
 

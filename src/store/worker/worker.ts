@@ -3,20 +3,20 @@
  * again, later each time, for ever. It may receive only when `once` is called.
  *
  * Invariants: a handler begins only while the lease of its message surely holds. Every claim that came in ends in exactly
- * one way: acked, nacked, given back, or lost. A lease is counted from before the receive that brought it.
+ * one way: acked, nacked, given back, or lost. A lease is counted from before the statement that claimed it.
  */
 
+import { fatesOf, type Handle } from '../../kit/handler-calls'
 import { Handlers } from '../../kit/handlers'
-import { fatesOf, type Handle } from '../../kit/handling'
-import { movedByTests } from '../../kit/test-time'
+import { extendInTestTime } from '../../kit/test-time'
 import { RecentnError } from '../../shared/errors'
 import { Faults } from '../../shared/faults'
-import type { WorkContext } from '../../shared/handling-shapes'
+import type { WorkContext } from '../../shared/handler-types'
 import { type ExtendSource, extendBy, type Lease, type LeaseFate, Leases, leaseOf } from '../../shared/leases'
 import { CLOCK, clearInterval, outside, setInterval } from '../../shared/platform'
 import type { Message } from '../../shared/queue-types'
 import { Stepping, type StopOptions } from '../../shared/running'
-import { InFlight, Settles } from '../../shared/settle-batch'
+import { InFlight, SettleBatches } from '../../shared/settle-batch'
 import { isClosed, SURROUNDINGS } from '../running'
 import { contextOf, mayPass } from './context'
 import type { StoreWorkSource, WorkSettings } from './options'
@@ -39,7 +39,7 @@ export class QueueWorker extends Stepping implements Worker {
   readonly #faults: Faults<Message>
   readonly #handlers: Handlers<Held>
   readonly #leases: Leases<Held>
-  readonly #settles: Settles
+  readonly #settles: SettleBatches
   readonly #prefetch: Prefetch
   /** Receives that wait, and what they brought while it is taken in. */
   readonly #receives = new InFlight()
@@ -56,9 +56,9 @@ export class QueueWorker extends Stepping implements Worker {
     this.#handle = handle
     const faults = new Faults<Message>({ ...settings, who: 'worker', what: `work on the queue ${queue}` })
     this.#faults = faults
-    this.#settles = new Settles({ ...settings, source, queue, faults, clock: CLOCK, again: mayPass })
+    this.#settles = new SettleBatches({ ...settings, source, queue, faults, clock: CLOCK, again: mayPass })
     this.#leases = new Leases({ clock: CLOCK, share: 0.5, extend: (leases, ms) => this.#extend(leases, ms), faults })
-    movedByTests(this.#leases, this.stopped)
+    extendInTestTime(this.#leases, this.stopped)
     const run = (leases: readonly Held[]) => this.#run(leases)
     this.#handlers = new Handlers({ ...settings, run, quiet: () => this.#quiet() })
     this.#prefetch = new Prefetch(settings)
@@ -130,8 +130,11 @@ export class QueueWorker extends Stepping implements Worker {
       const { visibilityTimeoutSeconds } = this.#settings
       const { signal } = this.#interruption
       const how = { limit, visibilityTimeoutSeconds, waitSeconds, signal }
-      const sentAt = CLOCK.now()
-      const messages = await this.#prefetch.receiving(limit, () => this.#source.receive(this.#queue, how))
+      let sentAt = CLOCK.now()
+      const onClaim = () => {
+        sentAt = CLOCK.now()
+      }
+      const messages = await this.#prefetch.receiving(limit, () => this.#source.receive(this.#queue, how, onClaim))
       this.#faults.answered()
       const leases = messages.map((message) => leaseOf(message, sentAt, visibilityTimeoutSeconds))
       await this.#leases.add(leases)
@@ -191,27 +194,28 @@ export class QueueWorker extends Stepping implements Worker {
     })
   }
 
-  async #run(claimed: readonly Held[]): Promise<void> {
+  #run(claimed: readonly Held[]): Promise<void> {
     // A claim that is due was given back, or is about to be.
     const leases = claimed.filter((lease) => !lease.isLost && !this.#isLate(lease))
-    if (leases.length === 0) return
+    if (leases.length === 0) return Promise.resolve()
     const beganAt = CLOCK.now()
     for (const lease of leases) lease.keptAt = beganAt
-    const context = contextOf(leases, this.#source, this.#queue, (lease, group) => this.#letGo(lease, group))
+    const context = contextOf(leases, this.#source, this.#queue, this.#letGo)
     const messages = leases.map(({ subject }) => subject)
-    const { failed } = await fatesOf(this.#faults, this.#handle, messages, context)
-    for (const lease of leases) {
-      const { subject } = lease
-      this.#leases.remove(lease)
-      if (lease.isLost) continue
-      this.#prefetch.handled((CLOCK.now() - beganAt) / leases.length, failed.has(subject))
-      if (failed.has(subject)) this.#settles.failed(lease, failed.get(subject))
-      else this.#settles.done(lease)
-    }
+    return fatesOf(this.#faults, this.#handle, messages, context).then(({ failed }) => {
+      for (const lease of leases) {
+        const { subject } = lease
+        this.#leases.remove(lease)
+        if (lease.isLost) continue
+        this.#prefetch.handled((CLOCK.now() - beganAt) / leases.length, failed.has(subject))
+        if (failed.has(subject)) this.#settles.failed(lease, failed.get(subject))
+        else this.#settles.done(lease)
+      }
+    })
   }
 
   /** The message was given back with the hold; those of the group, or of the queue, that wait here for a handler are, too. */
-  #letGo(lease: Held, group: string | undefined): void {
+  readonly #letGo = (lease: Held, group: string | undefined): void => {
     this.#leases.remove(lease)
     const isHeld = ({ subject }: Held) => group === undefined || subject.messageGroup === group
     this.#giveBack(this.#handlers.withdraw(isHeld))

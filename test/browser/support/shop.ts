@@ -58,7 +58,7 @@ export async function fillShop(server: Server): Promise<void> {
   await call('POST', 'items', { items: logins })
   await call('PUT', 'queues/mail-dead', {})
   await call('PUT', 'queues/mail', { maxReceives: 3, deadLetterQueue: 'mail-dead', visibilityTimeoutSeconds: 60 })
-  await call('PUT', 'queues/thumbnails', { maxReceives: 1, onDelete: 'archive', retentionSeconds: 604_800 })
+  await call('PUT', 'queues/thumbnails', { maxReceives: 1, onAck: 'archive', retentionSeconds: 604_800 })
   await call('PUT', 'queues/invoices', {})
   await call('POST', 'queues/invoices/pause')
   await call('POST', 'queues/invoices/messages', { messages: [1, 2, 3].map((order) => ({ body: { order } })) })

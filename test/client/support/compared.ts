@@ -31,7 +31,7 @@ type Options<Call extends (...given: never[]) => unknown, At extends number> = O
 >
 interface Queries {
   getOverview: Options<Client['overview'], 0>
-  listErrors: Options<Client['queues']['errors'], 1>
+  queueErrors: Options<Client['queues']['errors'], 1>
   queueHistory: Options<Client['queues']['history'], 1>
   recentItems: Options<Client['groups']['recent'], 1>
   recentItemsOfMany: Options<Client['groups']['recentMany'], 1> & { group: readonly string[] }

@@ -155,7 +155,7 @@ export function describeFeedConsuming(context: Context): void {
       expect(seen.size).toBe(60)
     })
 
-    it('begins with nothing once it is stopped, and lets the handler end; without patience aborts it, and counts it not', async () => {
+    it('begins with nothing once it is stopped, and lets the handler end; without a moment to end aborts it, and counts it not', async () => {
       const feed = await filled(['a'])
       const [begun, gate] = [moment(), moment()]
       const loop = feeds().consume(feed, 'c', async () => {

@@ -207,7 +207,7 @@ export function describePollClaims(context: Context): void {
       )
     })
 
-    it('are given back by a stop without patience, their handlers told', async () => {
+    it('are given back by a stop without a moment to end, their handlers told', async () => {
       await Promise.all(
         PLACES.map(async ([, table]) => {
           const name = await tableOf(table, 1)

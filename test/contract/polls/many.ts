@@ -1,5 +1,5 @@
 import { type Poller, UnrecoverableError } from '../../../src/index'
-import type { BatchHandler } from '../../../src/shared/handling-shapes'
+import type { BatchHandler } from '../../../src/shared/handler-types'
 import type { PollManyContext, PollManyOptions } from '../../../src/store/poller/types'
 import { insertSql } from '../../support/poll-shapes'
 import { type Context, eventually, sleep } from '../context'
@@ -55,12 +55,13 @@ export function describePollMany(context: Context): void {
     it('keep their claims for as long as the handler takes, and while they wait for more', async () => {
       const name = await tableOf(table, 2)
       const calls: number[][] = []
-      const options = { auto: true, batchSize: 3, waitSeconds: 2.5, claimTimeoutSeconds: 1, intervalSeconds: 0.05 }
+      // A busy machine extends in time too: each wait, and each handler, is longer than a claim, which is not short.
+      const options = { auto: true, batchSize: 3, waitSeconds: 3.5, claimTimeoutSeconds: 3, intervalSeconds: 0.05 }
       const poller = pollMany(
         name,
         async (rows) => {
           calls.push(numbers(rows))
-          await sleep(1500)
+          await sleep(3500)
         },
         { ...table.options, ...options },
       )

@@ -27,7 +27,7 @@ export function describeQueueArchives(context: Context): void {
 
   describe('queues: the archive', () => {
     it('keeps what was deleted, with all that is known of it', async () => {
-      const queue = await made({ onDelete: 'archive', maxReceives: 5 })
+      const queue = await made({ onAck: 'archive', maxReceives: 5 })
       const { id } = await queues().send(queue, { a: 'x' }, { priority: 4, messageGroup: 'g' })
       await queues().nack(queue, (await one(queue)).receiptHandle, { error: 'at first' })
       const message = await one(queue)
@@ -53,25 +53,25 @@ export function describeQueueArchives(context: Context): void {
     it('begins and ends with the attribute', async () => {
       const queue = await madeOf(1)
       await done(queue)
-      await queues().put(queue, { onDelete: 'archive' })
+      await queues().put(queue, { onAck: 'archive' })
       const [kept] = await filled(queue, 1)
       await done(queue)
-      await queues().put(queue, { onDelete: 'remove' })
+      await queues().put(queue, { onAck: 'remove' })
       await filled(queue, 1)
       await done(queue)
       expect(await idsIn(queue, 'archived')).toEqual([kept])
     })
 
     it('takes 1,000 at once, in the order of their ids or times', async () => {
-      const queue = await made({ onDelete: 'archive' })
+      const queue = await made({ onAck: 'archive' })
       const ids = await filled(queue, 1000)
       await done(queue)
       expect((await idsIn(queue, 'archived', 300)).sort((a, b) => Number(a - b))).toEqual(ids)
     })
 
     it('removes a message when its retention has ended, and of none sooner', async () => {
-      const queue = await madeOf(1, { onDelete: 'archive', retentionSeconds: 100 })
-      const forever = await madeOf(1, { onDelete: 'archive' })
+      const queue = await madeOf(1, { onAck: 'archive', retentionSeconds: 100 })
+      const forever = await madeOf(1, { onAck: 'archive' })
       const [old] = await idsIn(queue, 'ready')
       const [kept] = await idsIn(forever, 'ready')
       await done(queue)
@@ -93,26 +93,26 @@ export function describeQueueArchives(context: Context): void {
     })
 
     it('applies a retention that is set or changed later, which counts from archivedAt', async () => {
-      const queue = await madeOf(1, { onDelete: 'archive' })
+      const queue = await madeOf(1, { onAck: 'archive' })
       const [id] = await idsIn(queue, 'ready')
       await done(queue)
       pass(100)
-      await queues().put(queue, { onDelete: 'archive', retentionSeconds: 1000 })
+      await queues().put(queue, { onAck: 'archive', retentionSeconds: 1000 })
       expect(await idsIn(queue, 'archived')).toEqual([id])
-      await queues().put(queue, { onDelete: 'remove', retentionSeconds: 50 })
+      await queues().put(queue, { onAck: 'remove', retentionSeconds: 50 })
       await sweep()
       expect(await isArchived(id ?? 0n)).toBe(false)
     })
 
     it('is left alone by purge', async () => {
-      const queue = await madeOf(2, { onDelete: 'archive' })
+      const queue = await madeOf(2, { onAck: 'archive' })
       await queues().ack(queue, (await queues().receive(queue))[0]?.receiptHandle ?? '')
       expect(await queues().purge(queue)).toEqual({ deleted: 1 })
       expect(bodiesOf((await queues().peek(queue, { state: 'archived' })).messages)).toEqual([1])
     })
 
-    it('gets nothing by deleteMessage, which removes from it too', async () => {
-      const queue = await madeOf(2, { onDelete: 'archive' })
+    it('gets nothing by removeMessage, which removes from it too', async () => {
+      const queue = await madeOf(2, { onAck: 'archive' })
       const [a, b] = (await idsIn(queue, 'ready')) as [bigint, bigint]
       expect(await queues().remove(queue, a)).toBe(true)
       await done(queue)

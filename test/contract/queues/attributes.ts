@@ -44,7 +44,7 @@ export function describeQueueAttributes(context: Context): void {
         visibilityTimeoutSeconds: 7,
         maxReceives: 3,
         deadLetterQueue: dead,
-        onDelete: 'archive',
+        onAck: 'archive',
         retentionSeconds: 60,
         maxMessages: 9,
         groupConcurrency: 2,
@@ -55,7 +55,7 @@ export function describeQueueAttributes(context: Context): void {
       const first = await queues().put(queue, all)
       expect(first).toMatchObject({ ...all, created: true })
       expect(await queues().get(queue)).toMatchObject(all)
-      const second = await queues().put(queue, { maxReceives: 9, onDelete: undefined })
+      const second = await queues().put(queue, { maxReceives: 9, onAck: undefined })
       expect(second).toEqual({ queue, ...QUEUE_DEFAULTS, maxReceives: 9, createdAt: first.createdAt, created: false })
       expect(await queues().put(queue)).toMatchObject({ ...QUEUE_DEFAULTS, created: false })
       expect(await queues().get(queue)).toMatchObject(QUEUE_DEFAULTS)
@@ -76,7 +76,7 @@ export function describeQueueAttributes(context: Context): void {
         visibilityTimeoutSeconds: -1,
         maxReceives: 0,
         retentionSeconds: 0,
-        onDelete: 'hide',
+        onAck: 'hide',
         deadLetterQueue: '',
         paused: true,
       } as unknown as QueueSettings
@@ -105,7 +105,7 @@ export function describeQueueAttributes(context: Context): void {
       const queue = await made({ visibilityTimeoutSeconds: 100 })
       await filled(queue, 4)
       const [first] = await other.queues.receive(queue)
-      await queues().put(queue, { visibilityTimeoutSeconds: 1000, onDelete: 'archive' })
+      await queues().put(queue, { visibilityTimeoutSeconds: 1000, onAck: 'archive' })
       const [second] = await other.queues.receive(queue)
       const held = [first, second].map((message) => message?.visibleAt.getTime() ?? 0)
       expect((held[1] ?? 0) - (held[0] ?? 0)).toBeGreaterThan(890_000)

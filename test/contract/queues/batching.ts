@@ -62,7 +62,7 @@ export function describeQueueBatching(context: Context): void {
     })
 
     it('get each their own answer, of several queues, and the fault alone who made it', async () => {
-      const names = [await made(), await made({ onDelete: 'archive' }), context.unique('nowhere')]
+      const names = [await made(), await made({ onAck: 'archive' }), context.unique('nowhere')]
       const outcomes = await Promise.allSettled(
         range(0, 149).map((n) => queues().send(names[n % 3] ?? '', n % 10 ? n : undefined, { priority: n % 7 })),
       )

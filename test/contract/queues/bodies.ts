@@ -12,7 +12,7 @@ export function describeQueueBodies(context: Context): void {
 
   /** The texts that each way of reading gives back. */
   async function kept(body: unknown): Promise<string[]> {
-    const queue = await made({ onDelete: 'archive' })
+    const queue = await made({ onAck: 'archive' })
     const { id } = await queues().send(queue, body)
     const seen: unknown[] = [(await queues().peek(queue)).messages[0]?.body]
     const message = await one(queue)

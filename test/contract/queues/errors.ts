@@ -28,8 +28,8 @@ export function describeQueueErrors(context: Context): void {
   describe('queues: errors', () => {
     it('are one if they differ in numbers and ids, with their count, and the first and the last death', async () => {
       const { letters, mail } = await died()
-      const { errors, counted, more } = await queues().errors(letters)
-      expect([counted, more]).toEqual([7, false])
+      const { errors, counted, isExact } = await queues().errors(letters)
+      expect([counted, isExact]).toEqual([7, true])
       expect(errors.map(({ error, count }) => [error, count])).toEqual([
         ['503 for order #', 3],
         ['timeout after # ms', 2],
@@ -53,7 +53,7 @@ export function describeQueueErrors(context: Context): void {
       await dieOf(queue, ['no', 'no'])
       expect(await queues().errors(queue)).toMatchObject({ errors: [{ error: 'no', count: 2 }], counted: 2 })
       expect(await queues().errors(queue, { from: queue })).toMatchObject({ counted: 2 })
-      expect(await queues().errors(queue, { from: 'other' })).toEqual({ errors: [], counted: 0, more: false })
+      expect(await queues().errors(queue, { from: 'other' })).toEqual({ errors: [], counted: 0, isExact: true })
       expect((await refusal(queues().errors('nobody'))).code).toBe('queue_not_found')
       expect((await refusal(queues().errors(queue, { from: '' }))).faults).toEqual([
         { pointer: '/from', detail: 'must not be empty' },

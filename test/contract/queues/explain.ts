@@ -49,7 +49,7 @@ function describeServerPlans(context: Context): void {
   /** Delayed messages of a higher priority, messages in flight, archived, dead, and ready ones in groups. */
   async function crowded(): Promise<string> {
     const { queues } = context.store
-    const queue = await made({ onDelete: 'archive' })
+    const queue = await made({ onAck: 'archive' })
     await filled(queue, 1500)
     const handles = handlesOf(await queues.receive(queue, { limit: 1000 }))
     await queues.ackMany(queue, handles)

@@ -92,7 +92,7 @@ export function describeQueueFailures(context: Context): void {
 
     it('go with the message: to its dead-letter queue, back, and into the archive', async () => {
       const letters = await made()
-      const queue = await made({ deadLetterQueue: letters, onDelete: 'archive' })
+      const queue = await made({ deadLetterQueue: letters, onAck: 'archive' })
       const [id] = (await filled(queue, 1)) as [bigint]
       await queues().nack(queue, await one(queue), { error: 'first' })
       await queues().nack(queue, await one(queue), { error: 'last', dead: true })

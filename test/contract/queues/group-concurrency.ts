@@ -130,7 +130,7 @@ export function describeGroupConcurrency(context: Context): void {
     })
 
     it('archives, and lets the next one go', async () => {
-      const queue = await limited(1, { onDelete: 'archive' })
+      const queue = await limited(1, { onAck: 'archive' })
       await sendTo(queue, 'a', 3)
       expect(await rounds(queue)).toEqual([[1], [2], [3]])
       expect(bodiesOf((await queues().peek(queue, { state: 'archived' })).messages)).toEqual([1, 2, 3])

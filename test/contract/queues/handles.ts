@@ -61,7 +61,7 @@ export function describeQueueHandles(context: Context): void {
     })
 
     it('of a message that was archived, purged or removed is stale', async () => {
-      const queue = await madeOf(3, { onDelete: 'archive' })
+      const queue = await madeOf(3, { onAck: 'archive' })
       const [a, b, c] = await queues().receive(queue, { limit: 3 })
       await queues().ack(queue, a?.receiptHandle ?? '')
       await queues().remove(queue, b?.id ?? 0n)

@@ -139,6 +139,26 @@ export function describeQueueHistory(context: Context): void {
       expect(troubles.filter(({ kind }) => kind === 'growing')).toMatchObject([{ name: 'mail', count: 150 }])
     })
 
+    it('says since when a queue grows, however slowly', async () => {
+      const [store] = (await alone()) as [Store]
+      await store.queues.put('mail')
+      await store.queues.put('late')
+      for (let n = 0; n < 6; n++) {
+        await store.queues.sendMany('mail', Array(8).fill({ body: n }))
+        if (n > 2) await store.queues.sendMany('late', Array(9).fill({ body: n }))
+        pass(300)
+        await recorded(store)
+      }
+      const { lookedAt, troubles } = await store.overview()
+      const growing = troubles.filter(({ kind }) => kind === 'growing')
+      expect(growing.map(({ name, count }) => [name, count]).sort()).toEqual([
+        ['late', 27],
+        ['mail', 48],
+      ])
+      const minutes = growing.map(({ beganAt }) => Math.round((lookedAt.getTime() - beganAt.getTime()) / 60_000))
+      expect(minutes.sort((a, b) => a - b)).toEqual([15, 25])
+    })
+
     it('is not written by a store without it, and has the rest of one that is closed', async () => {
       const url = await context.emptyDatabase()
       const store = await context.open({ url })

@@ -15,6 +15,7 @@ import { describeQueueFailures } from './failures'
 import { describeQueueFairness } from './fairness'
 import { describeFullQueues } from './full'
 import { describeGroupConcurrency } from './group-concurrency'
+import { describeHandedOver } from './handed-over'
 import { describeQueueHandles } from './handles'
 import { describeQueueHistory } from './history'
 import { describeQueuesInTheWay } from './in-the-way'
@@ -52,6 +53,7 @@ export function describeQueues(engine: EngineName): void {
   describeMessageAttributes(context)
   describeQueueReceives(context)
   describeQueueWaits(context)
+  describeHandedOver(context)
   describeQueuesWoken(context)
   describeQueueSettles(context)
   describeQueueHandles(context)

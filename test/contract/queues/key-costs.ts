@@ -58,7 +58,7 @@ export function describeKeyCosts(context: Context): void {
       await all(await made())
       await all(await made())
       expect(ran).toEqual(COUNTS[context.engine])
-      await all(await made({ onDelete: 'archive', groupConcurrency: 2, maxMessages: 100 }))
+      await all(await made({ onAck: 'archive', groupConcurrency: 2, maxMessages: 100 }))
     })
 
     it('is found by the primary keys of keys and messages, in a queue of many', async () => {

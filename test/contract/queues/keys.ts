@@ -216,7 +216,7 @@ export function describeQueueKeys(context: Context): void {
     })
 
     it('keeps dedup ids, maxMessages and groups what they are', async () => {
-      const queue = await made({ maxMessages: 2, groupConcurrency: 1, onDelete: 'archive' })
+      const queue = await made({ maxMessages: 2, groupConcurrency: 1, onAck: 'archive' })
       const { id } = await keyed(queue, 1, 'keep', { dedupId: 'd', messageGroup: 'g' })
       expect(await keyed(queue, 2, 'replace', { dedupId: 'd' })).toEqual({ id, sent: false })
       expect(await bodyOf(queue, id)).toBe(1)

@@ -61,7 +61,7 @@ export function describeQueueLetters(context: Context): void {
       const store = await context.open({ url })
       const { queues } = store
       await queues.put('last')
-      await queues.put('dead', { deadLetterQueue: 'last', onDelete: 'archive' })
+      await queues.put('dead', { deadLetterQueue: 'last', onAck: 'archive' })
       await queues.put('mail', { maxReceives: 1, deadLetterQueue: 'dead' })
       await queues.put('alone')
       const kill = async (queue: string, limit: number) => {
@@ -151,7 +151,7 @@ export function describeQueueLetters(context: Context): void {
     })
 
     it('that died in its own queue came from none, nor does what is in the archive', async () => {
-      const queue = await madeOf(2, { onDelete: 'archive' })
+      const queue = await madeOf(2, { onAck: 'archive' })
       const received = await queues().receive(queue, { limit: 2 })
       const [dead, archived] = handlesOf(received)
       await queues().nack(queue, dead ?? '', { dead: true })
@@ -244,7 +244,7 @@ export function describeQueueLetters(context: Context): void {
     }
 
     it('is not shown of a letter that was archived, where it did not hold', async () => {
-      const { letters, id } = await letter({ maxReceives: 7, onDelete: 'archive' })
+      const { letters, id } = await letter({ maxReceives: 7, onAck: 'archive' })
       const received = await one(letters)
       await queues().ack(letters, received.receiptHandle)
       const archived = await queues().message(letters, id)

@@ -16,7 +16,7 @@ export function describeListedQueues(context: Context): void {
     for (const queue of ['letters', 'alone', 'blocked', 'busy', 'empty', 'paused']) {
       await queues.put(queue, { visibilityTimeoutSeconds: 3600, groupConcurrency: queue === 'blocked' ? 1 : null })
     }
-    await queues.put('mail', { deadLetterQueue: 'letters', onDelete: 'archive' })
+    await queues.put('mail', { deadLetterQueue: 'letters', onAck: 'archive' })
     await queues.pause('paused')
     for (const error of ['one', 'two', 'three']) {
       await queues.send('mail', 1)

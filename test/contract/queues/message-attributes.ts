@@ -26,7 +26,7 @@ export function describeMessageAttributes(context: Context): void {
 
     it('stay with it: looked at, released, dead, sent back, and archived', async () => {
       const dead = await made()
-      const queue = await made({ deadLetterQueue: dead, onDelete: 'archive' })
+      const queue = await made({ deadLetterQueue: dead, onAck: 'archive' })
       const { id } = await queues().send(queue, 1, { attributes: TRACE, delaySeconds: 0 })
       const seen = async (where: string) => (await queues().message(where, id))?.attributes
       expect((await queues().peek(queue)).messages.map(({ attributes }) => attributes)).toEqual([TRACE])

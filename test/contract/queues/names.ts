@@ -130,9 +130,9 @@ export function describeQueueNames(context: Context): void {
     })
   })
 
-  describe('queues: deleteQueue', () => {
+  describe('queues: dropQueue', () => {
     it('drops messages of all states, and a queue made later under the name has nothing of them', async () => {
-      const queue = await made({ onDelete: 'archive' })
+      const queue = await made({ onAck: 'archive' })
       const options = { messageGroup: 'g', dedupId: 'd' }
       const ids = await filled(queue, 60, (body) => (body === 1 ? options : { messageGroup: 'g' }))
       const [dead, archived, ...held] = await queues().receive(queue, { limit: 5 })
@@ -146,7 +146,7 @@ export function describeQueueNames(context: Context): void {
       expect(await queues().drop(queue)).toBe(true)
       expect(await queues().get(queue)).toBeNull()
       expect((await refusal(queues().peek(queue))).code).toBe('queue_not_found')
-      expect(await queues().put(queue)).toMatchObject({ created: true, onDelete: 'remove' })
+      expect(await queues().put(queue)).toMatchObject({ created: true, onAck: 'remove' })
       expect((await queues().get(queue))?.counts.ready).toBe(0)
       for (const state of STATES) expect(await idsIn(queue, state)).toEqual([])
       expect(await queues().message(queue, ids[0] ?? 0n)).toBeNull()

@@ -47,7 +47,7 @@ export function describeQueueOrder(context: Context): void {
     })
 
     it('are each on one page of a peek', async () => {
-      const queue = await made({ onDelete: 'archive' })
+      const queue = await made({ onAck: 'archive' })
       const all: Record<string, bigint[]> = {}
       const claimed = async (state: string) => {
         await nextIdsBefore(60)

@@ -10,7 +10,7 @@ export function describeQueuePeeks(context: Context): void {
 
   /** A queue with `count` messages in each state, and their ids by state. */
   async function inEveryState(count: number) {
-    const queue = await made({ onDelete: 'archive', maxReceives: 50 })
+    const queue = await made({ onAck: 'archive', maxReceives: 50 })
     const ids = {} as Record<MessageState, bigint[]>
     const claimed = async () => {
       await filled(queue, count, (body) => ({ priority: body % 3, messageGroup: body % 2 ? 'g' : null }))
@@ -136,7 +136,7 @@ export function describeQueuePeeks(context: Context): void {
 
     it('gives the beginning of bodies with "preview", and reads no more of them', async () => {
       const { store, statements } = await statementsOf(context)
-      const queue = await made({ onDelete: 'archive' })
+      const queue = await made({ onAck: 'archive' })
       const bodies = ['x'.repeat(198), 'x'.repeat(199), '😀'.repeat(100_000 / 4), { a: [1, null] }, 'é'.repeat(20_000)]
       await store.queues.sendMany(
         queue,
@@ -231,7 +231,7 @@ export function describeQueuePeeks(context: Context): void {
     })
 
     it('are never negative or in the way while others work', async () => {
-      const queue = await made({ onDelete: 'archive', maxReceives: 2, visibilityTimeoutSeconds: 0 })
+      const queue = await made({ onAck: 'archive', maxReceives: 2, visibilityTimeoutSeconds: 0 })
       let working = true
       const worker = async () => {
         for (let n = 0; n < 15; n++) {

@@ -203,7 +203,7 @@ export function describeQueueSends(context: Context): void {
 
   describe('queues: purge', () => {
     it('drops what is ready and delayed, and nothing else', async () => {
-      const queue = await madeOf(3, { onDelete: 'archive' })
+      const queue = await madeOf(3, { onAck: 'archive' })
       const [archived, dead, held] = await queues().receive(queue, { limit: 3 })
       await queues().ack(queue, archived?.receiptHandle ?? '')
       await queues().nack(queue, dead?.receiptHandle ?? '', { dead: true })

@@ -12,7 +12,7 @@ export function describeQueueSettings(context: Context): void {
   describe('queues: pause and resume', () => {
     it('answer the queue, may be repeated, and leave its settings as they are', async () => {
       const dead = await made()
-      const queue = await made({ maxReceives: 7, deadLetterQueue: dead, onDelete: 'archive', retentionSeconds: 9 })
+      const queue = await made({ maxReceives: 7, deadLetterQueue: dead, onAck: 'archive', retentionSeconds: 9 })
       const {
         isDeadLetterQueue: _,
         counts: __,
@@ -99,7 +99,7 @@ export function describeQueueSettings(context: Context): void {
       const queue = context.unique('q')
       let expected: Required<QueueSettings> = {
         ...{ visibilityTimeoutSeconds: 7, maxReceives: 3, deadLetterQueue: dead },
-        ...{ onDelete: 'archive', retentionSeconds: 60, groupConcurrency: 4, maxMessages: 9 },
+        ...{ onAck: 'archive', retentionSeconds: 60, groupConcurrency: 4, maxMessages: 9 },
         ...{ rateLimit: null, groupRateLimit: { messages: 3, perSeconds: 60 } },
       }
       await queues().put(queue, expected)
@@ -112,14 +112,14 @@ export function describeQueueSettings(context: Context): void {
         { groupRateLimit: null },
         { maxReceives: null },
         { deadLetterQueue: other },
-        { onDelete: 'remove' },
+        { onAck: 'remove' },
         { retentionSeconds: null },
         { deadLetterQueue: null, maxReceives: 5 },
         {},
       ]
       for (const part of parts) {
         expected = { ...expected, ...part }
-        const answer = await queues().update(queue, { onDelete: undefined, ...part })
+        const answer = await queues().update(queue, { onAck: undefined, ...part })
         expect(answer).toEqual({
           queue,
           ...expected,
@@ -138,10 +138,10 @@ export function describeQueueSettings(context: Context): void {
     it('is refused whole: for a null where there is none, what is not known, a dead-letter queue that will not do', async () => {
       const dead = await made()
       const queue = await made({ maxReceives: 3, deadLetterQueue: dead })
-      const wrong = { visibilityTimeoutSeconds: null, onDelete: null, maxReceives: 1, limit: 2 } as never
+      const wrong = { visibilityTimeoutSeconds: null, onAck: null, maxReceives: 1, limit: 2 } as never
       const { code, faults } = await refusal(queues().update(queue, wrong))
       const pointers = faults.map(({ pointer }) => pointer).sort()
-      expect([code, pointers]).toEqual(['invalid_input', ['/limit', '/onDelete', '/visibilityTimeoutSeconds']])
+      expect([code, pointers]).toEqual(['invalid_input', ['/limit', '/onAck', '/visibilityTimeoutSeconds']])
       expect((await refusal(queues().update(queue, undefined as never))).code).toBe('invalid_input')
       const circle = { deadLetterQueue: queue, maxReceives: 1 }
       for (const name of [dead, queue]) {
@@ -203,7 +203,7 @@ export function describeQueueSettings(context: Context): void {
       const queue = context.unique('q')
       const nowhere = { deadLetterQueue: context.unique('nowhere') }
       expect((await refusal(queues().ensure(queue, nowhere))).code).toBe('dead_letter_queue_not_found')
-      const [there, wrong] = [await made(), { onDelete: 'hide' } as never]
+      const [there, wrong] = [await made(), { onAck: 'hide' } as never]
       for (const name of [queue, there]) {
         expect((await refusal(queues().ensure(name, wrong))).code).toBe('invalid_input')
       }
@@ -237,9 +237,9 @@ export function describeQueueSettings(context: Context): void {
       await queues().put(queue, { maxReceives: 3 })
       await run(async (tx) => {
         expect(await tx.queues.ensure(queue, { maxReceives: 2 })).toMatchObject({ created: false, maxReceives: 3 })
-        expect(await tx.queues.update(queue, { onDelete: 'archive' })).toMatchObject({ maxReceives: 3 })
+        expect(await tx.queues.update(queue, { onAck: 'archive' })).toMatchObject({ maxReceives: 3 })
       })
-      expect(await queues().get(queue)).toMatchObject({ maxReceives: 3, onDelete: 'archive' })
+      expect(await queues().get(queue)).toMatchObject({ maxReceives: 3, onAck: 'archive' })
     })
   })
 

@@ -52,7 +52,7 @@ export function describeAfterCommit(context: Context): void {
       const store = await context.open()
       const [name, archived] = [context.unique(), context.unique('archived')]
       await store.queues.put(name)
-      await store.queues.put(archived, { onDelete: 'archive' })
+      await store.queues.put(archived, { onAck: 'archive' })
       const work = async ({ groups, queues, feeds }: Transaction, event: string) => {
         await groups.append(name, { eventId: event })
         await groups.appendMany([{ group: name }, { group: name, eventId: event }])

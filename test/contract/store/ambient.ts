@@ -207,6 +207,18 @@ export function describeAmbient(context: Context, joining: Joining): void {
       expect([await isNoted(`${name}1`), await isNoted(`${name}2`), await idsIn(name)]).toEqual([true, false, 1])
     })
 
+    it('a worker of many messages is a worker too', async () => {
+      const name = context.unique()
+      await context.store.queues.put(name)
+      await context.store.queues.send(name, 1)
+      const handler = async () => void (await store().groups.append(name))
+      const started = await source().transaction(async () => ({
+        worker: store().queues.workMany(name, handler, { auto: false }),
+      }))
+      expect(await started.worker.once()).toEqual({ done: 1, failed: 0 })
+      expect(await idsIn(name)).toBe(1)
+    })
+
     it('a transaction of another DataSource is not joined', async () => {
       const group = context.unique()
       const { dataSource, attached } = await another()

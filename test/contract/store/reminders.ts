@@ -142,7 +142,7 @@ export function describeReminders(context: Context): void {
   it('a process that has nothing to do reads few rows, with thousands of queues and feeds', async () => {
     const url = await context.emptyDatabase()
     const store = await context.open({ url, poolSize: 1, sweep: true, publish: true })
-    await store.queues.put('many', { retentionSeconds: 60, onDelete: 'archive' })
+    await store.queues.put('many', { retentionSeconds: 60, onAck: 'archive' })
     await store.feeds.put('many', 'k', 1)
     await multiply(store, 'recentn_queues', 'queue', 14)
     await multiply(store, 'recentn_feeds', 'feed', 13)

@@ -108,7 +108,7 @@ export function describeSchema(context: Context): void {
       const url = await context.emptyDatabase()
       const store = await openStore({ url, sweep: false, publish: false })
       const { dataSource, queues } = store
-      await queues.put('q', { onDelete: 'archive' })
+      await queues.put('q', { onAck: 'archive' })
       for (const body of [1, 2]) await queues.send('q', body)
       const [first] = await queues.receive('q')
       await queues.ack('q', first?.receiptHandle ?? '')

@@ -25,7 +25,7 @@ await queues.put('letters')
 await queues.put('mail', {
   deadLetterQueue: 'letters',
   maxReceives: 5,
-  onDelete: 'archive',
+  onAck: 'archive',
   visibilityTimeoutSeconds: 43_200,
 })
 const sent = async (body, options) => (await queues.send('mail', body, options)).id

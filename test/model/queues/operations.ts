@@ -39,7 +39,7 @@ export type SimpleOperation =
   | ({ kind: 'release'; delaySeconds: number; error: string | null; dead: boolean } & Settle)
   | ({ kind: 'extend'; visibilityTimeoutSeconds: number } & Settle)
   | { kind: 'giveBack'; handles: HandleShape[] }
-  | { kind: 'deleteMessage'; queue: string; back: number }
+  | { kind: 'removeMessage'; queue: string; back: number }
   | { kind: 'redrive'; queue: string; limit: number | null; prefix: string | null }
   | { kind: 'purge'; queue: string }
   | { kind: 'pass'; ticks: number }
@@ -62,7 +62,7 @@ const settingsOf = {
   visibilityTimeoutSeconds: visibility,
   maxReceives: fc.constantFrom(null, 1, 1, 1, 2, 3),
   deadLetterQueue: fc.constantFrom(null, 'dead', 'dead', 'dead', 'b', 'a', 'nowhere'),
-  onDelete: fc.constantFrom('remove' as const, 'archive' as const),
+  onAck: fc.constantFrom('remove' as const, 'archive' as const),
   retentionSeconds: fc.constantFrom(null, 600, 1200),
   groupConcurrency: fc.constantFrom(null, 1, 1, 2),
   rateLimit: fc.constantFrom(null, null, null, { messages: 2, perSeconds: 600 }, { messages: 4, perSeconds: 600 }),
@@ -148,7 +148,7 @@ const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
   },
   { weight: 3, arbitrary: of('extend', { ...settled, visibilityTimeoutSeconds: visibility }) },
   { weight: 7, arbitrary: of('giveBack', { handles: fc.array(recentHandle, { minLength: 1, maxLength: 3 }) }) },
-  { weight: 2, arbitrary: of('deleteMessage', { queue, back: fc.nat(8) }) },
+  { weight: 2, arbitrary: of('removeMessage', { queue, back: fc.nat(8) }) },
   {
     weight: 7,
     arbitrary: of('redrive', {

@@ -303,7 +303,7 @@ export class Oracle {
   /** Deleted by its receiver. */
   done(message: OracleMessage): void {
     this.disturb(message)
-    if (this.numbered(message.queue)?.settings.onDelete === 'remove') this.remove(message)
+    if (this.numbered(message.queue)?.settings.onAck === 'remove') this.remove(message)
     else Object.assign(message, { state: 'archived', handle: null, archivedAt: this.now })
   }
 

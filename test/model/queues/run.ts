@@ -182,7 +182,7 @@ export class Run implements View {
         return sendOn(this, name, operation.messages, operation.wrong, false)
       case 'receive':
         return this.#receive(operation)
-      case 'deleteMessage': {
+      case 'removeMessage': {
         const id = oracle.state.lastId - BigInt(operation.back) > 0n ? oracle.state.lastId - BigInt(operation.back) : 1n
         if (!queue) return expectRefusal(this.queues.remove(name, id), ['queue_not_found'])
         const message = oracle.state.messages.find((one) => one.id === id && one.queue === queue.number)

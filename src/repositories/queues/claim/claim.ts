@@ -1,9 +1,9 @@
 /**
- * Receiving by priority, fairness and age: due messages are promoted, then a claim marks the next messages with its number,
- * and another statement, sent with it, reads what it got. Each statement commits by itself, so that a receiver that stops in between keeps
- * no lock; the messages that it has claimed come back when the visibility timeout expires.
+ * Receiving by priority, fairness and age: due messages are promoted, then a claim marks the next messages with its number, and
+ * another statement, sent with it, reads what it got. Each statement commits by itself, so that a receiver that stops in between
+ * keeps no lock; the messages that it has claimed come back when the visibility timeout expires.
  *
- * Invariant: the database draws one receipt for each message and claim; SKIP LOCKED gives concurrent claims disjoint
+ * Invariant: each message and claim has its own receipt; SKIP LOCKED gives concurrent claims disjoint
  * messages without waiting. The index recentn_queue_messages_claim serves WHERE and ORDER BY alike: a claim never passes over
  * messages that are delayed, in flight or dead.
  */
@@ -14,13 +14,13 @@ import { type QueueHead, takesTurns } from '../heads'
 import { MAX_CLAIM_BYTES, type QueueMemory } from '../memory'
 import type { ClaimPlace } from '../pages'
 import { type ClaimedMessages, type ClaimedRow, claimedColumns, messageOf } from '../rows'
-import { lookSeconds } from '../settle/claims'
 import { hasWork, lookAt, type QueueLook } from '../settle/looks'
 import { promoteSeen } from '../settle/promote'
 import { giveBack } from '../settle/settle'
-import { type ClaimRequest, claimedIn, claimSql, isUrgent, placeAfter, readSql } from './claim-statements'
+import { type ClaimRequest, claimedIn, claimSql, isUrgent, lookSeconds, placeAfter, readSql } from './claim-statements'
 import { claimNext } from './cycle'
 import { claimInTurn } from './in-turn'
+import { Taker } from './takers'
 
 /** A further receive within this time does not look for due messages again. */
 const LOOK_MS = 100
@@ -33,8 +33,8 @@ export interface ReceiveRequest {
   cursor: string | null
   signal: AbortSignal | undefined
   /**
-   * If no look was lately, or the last look has shown that nothing was ready, it looks first, and claims only where
-   * that is of use: nothing before due messages are promoted.
+   * If no look was lately, or the last look has shown that nothing was ready, it looks first, and claims only if there
+   * is something. Due messages are promoted before.
    */
   mayLook: boolean
 }
@@ -48,13 +48,19 @@ export const RECEIVES = merging<QueueMemory, ReceiveRequest, ClaimedMessages | n
   run: receiveTogether,
 })
 
-/** A receive looks, and may wait and look again. */
+/**
+ * A receive looks, and may wait and look again. While it waits, a send of this process may give it its messages. `onClaim` is called
+ * before each statement that may claim.
+ */
 export async function receiveIn(
-  waits: Waits,
+  session: Session,
+  memory: QueueMemory,
+  waits: Waits<Taker>,
   run: (request: ReceiveRequest) => Promise<ClaimedMessages | null>,
   queue: string,
   options: ReceiveOptions,
   cursor: string | null,
+  onClaim: () => void = () => {},
 ): Promise<Message[]> {
   const { limit = 1, visibilityTimeoutSeconds, waitSeconds = 0, signal } = options
   const waiting = waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
@@ -62,11 +68,20 @@ export async function receiveIn(
     // Events are mostly of messages that are ready: a look for due ones before the claim would only delay them.
     for (let mayLook = true; ; mayLook = false) {
       waiting.look()
+      onClaim()
       const request = { queue, visibilityTimeoutSeconds, cursor, limit, signal, mayLook }
+      // Between two messages that sends have given. The shared poll finds what other processes send.
+      const isQuiet = mayLook && waitSeconds > 0 && cursor === null && memory.isQuiet(queue)
       // An aborted caller, too, waits until what it claimed is given back: a worker may end its process then.
-      const claimed = await run(request)
+      const claimed = isQuiet ? null : await run(request)
       if (claimed?.rows.length) return claimed.rows.map((row) => messageOf(claimed.head, row, options))
-      if (!(await waiting.again(undefined, claimed?.nextInMs ?? undefined))) return []
+      const taker = new Taker(limit, visibilityTimeoutSeconds, onClaim)
+      if (waitSeconds > 0 && cursor === null) memory.takers.wait(queue, taker)
+      const again = await waiting.again(taker, claimed?.nextInMs ?? undefined)
+      const given = await memory.takers.leave(queue, taker)
+      if (given && !signal?.aborted) return given.rows.map((row) => messageOf(given.head, row, options))
+      if (given) await giveBack(session, memory, queue, given.rows).catch(() => {})
+      if (given || !again) return []
     }
   } finally {
     waiting.leave()
@@ -91,6 +106,7 @@ async function receiveTogether(
     await giveBack(session, memory, first.queue, rows.splice(wanted)).catch(() => {})
   }
   memory.receiver.asked(head.id, rows.length)
+  if (rows.length > 0) memory.wereReady(head.id)
   await session.afterCommit(memory.counting('messagesReceived', rows.length))
   let given = 0
   return requests.map((request) => {

@@ -9,10 +9,10 @@ import { CYCLED, holdHead, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
 import { type ClaimedMessages, type ClaimedRow, claimedColumns, claimedOf, STATE } from '../rows'
-import { claimSets, lookSeconds } from '../settle/claims'
 import { promoteDue } from '../settle/promote'
 import { QUEUE_OF_IDS } from '../settle/receipts'
 import { updateRows } from '../settle/transitions'
+import { claimSets, lookSeconds } from './claim-statements'
 
 const PAGE = 500
 /** Running it twice has the effect of running it once. */

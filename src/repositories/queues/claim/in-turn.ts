@@ -14,11 +14,10 @@ import { holdHead, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import { type MessagePlace, pageAfter, placeOf } from '../pages'
 import { type ClaimedMessages, claimedColumns, MAX_IDS, STATE } from '../rows'
-import { claimSets, lookSeconds } from '../settle/claims'
 import { queueWork } from '../settle/looks'
 import { promoteDue } from '../settle/promote'
 import { type LockedRow, lockedColumns, lockedOf, updateRows } from '../settle/transitions'
-import { claimedIn } from './claim-statements'
+import { claimedIn, claimSets, lookSeconds } from './claim-statements'
 import type { CycleRequest } from './cycle'
 
 /** Pages of one claim: behind them, messages of groups that are held or locked are left for the next one. */

@@ -16,7 +16,7 @@ const BATCH = 200
 /** Messages that are only counted, in one statement. */
 const COUNTED = 2000
 
-export type DeadWork = (tx: Tx, held: ReadHead, rows: readonly LockedRow[]) => Promise<number>
+type DeadWork = (tx: Tx, held: ReadHead, rows: readonly LockedRow[]) => Promise<number>
 
 /**
  * Does the work with the chosen dead messages, in the order of the claims. Resolves to the sum of what the work resolved to.

@@ -21,7 +21,7 @@ export async function readErrors(reader: Reader, queue: string, from: string | u
   const head = await requireHead(reader, queue)
   const { engine, tables } = reader
   const kinds = new Map<string, DeadError>()
-  let [counted, more] = [0, false]
+  let [counted, isExact] = [0, true]
   for (const { state, where } of deadRanges(head)) {
     const rows = await reader.rows(
       `SELECT last_error, source_queue_id, MAX(is_own) AS is_own, COUNT(*) AS messages, MIN(died_at_ms) AS first_ms, ` +
@@ -34,7 +34,7 @@ export async function readErrors(reader: Reader, queue: string, from: string | u
       [head.id, state],
     )
     const all = rows.reduce((sum, { messages }) => sum + Number(messages), 0)
-    if (all === MAX_COUNTED) more = true
+    if (all === MAX_COUNTED) isExact = false
     const isChosen = choosing({ from }, queue, state === STATE.dead) ?? (() => true)
     for (const row of rows.filter(isChosen)) {
       counted += Number(row.messages)
@@ -43,7 +43,7 @@ export async function readErrors(reader: Reader, queue: string, from: string | u
   }
   const byCount = (a: DeadError, b: DeadError) => b.count - a.count || Number(b.lastDeadAt) - Number(a.lastDeadAt)
   const errors = [...kinds.values()].sort(byCount).slice(0, MAX_KINDS)
-  return DEAD_ERRORS.of({ errors, counted, more })
+  return DEAD_ERRORS.of({ errors, counted, isExact })
 }
 
 function addTo(kinds: Map<string, DeadError>, row: Row): void {

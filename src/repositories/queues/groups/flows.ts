@@ -1,11 +1,11 @@
 /**
- * Start-time fair queueing over message groups (Goyal, Vin, Cheng: "Start-time Fair Queueing", 1996): each message that
+ * Start-time fair queueing over message groups (Goyal, Vin, Cheng: "Start-time Fair Queueing", 1996). Each message that
  * becomes ready gets a virtual start, the next of its group or the virtual time, whichever is later, and claims follow it.
  * So a group with a long backlog takes turns with the others, and an idle group saves up nothing.
  *
  * It owns recentn_queue_flows. Invariant: the starts of a group grow. The lock of an urgency of a queue is its row with the
  * group '', taken first and held to the end of the transaction. Only a send of messages without a group, in a transaction
- * that begins here, reads where they begin without the lock, and writes with its commit where they end: so senders don't wait for
+ * that begins here, reads where they begin without the lock, and writes with its commit where they end. So senders don't wait for
  * each other. Messages of processes that send at the same moment may get the same starts, and go by their ids then.
  */
 import {
@@ -214,7 +214,7 @@ async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<v
   }
 }
 
-/** Whether starts can be given to such messages without waiting; then their levels are locked, those that there are. */
+/** Whether starts can be given to such messages without waiting. If so, existing level rows are locked. */
 export async function canAssign(tx: Tx, messages: readonly Omit<Ready, 'messageGroup'>[]): Promise<boolean> {
   const levels = levelsOf(messages.map((message) => ({ ...message, messageGroup: null })))
   if (levels.size === 0 || tx.engine.forNext === '') return true

@@ -1,11 +1,11 @@
 /**
- * Applying a changed `groupConcurrency` or `groupRateLimit` to the messages that are there, in small transactions. The process that changed it does
- * so, and a sweeper continues where that was cut off. It may run in several processes at once: each step names the limit and the
- * phase that it is for, and does nothing under another.
+ * Applying a changed `groupConcurrency` or `groupRateLimit` to the messages that are there, in small transactions. The process that
+ * changed it does so, and a sweeper continues where that was cut off. It may run in several processes at once: each step names the
+ * limit and the phase that it is for, and does nothing under another.
  *
  * While the phase is `blocking`, nothing becomes ready that has a group, and no group gives a place. First the ready messages are
- * blocked; then those that are in flight, or wait for their next try, have places, also beyond the limit; then, in the phase
- * `giving`, each group gives those that are free. A queue whose limit was removed makes all blocked messages ready.
+ * blocked. Then those that are in flight, or wait for their next try, have places, also beyond the limit. In the phase
+ * `giving` each group gives those that are free. A queue whose limit was removed makes all blocked messages ready.
  *
  * Order of the locks: as in `places.ts`.
  */

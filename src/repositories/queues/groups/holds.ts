@@ -1,7 +1,7 @@
 /**
- * Holding a queue, or one of its message groups: no message of it is handed out for some time. Messages that were received before stay with
- * their receivers. A message of a group that is held is delayed by the claim that comes upon it (`claim/in-turn.ts`), and waits for
- * the end of the hold without costing others a look. The queue's head, locked, keeps holds, claims and sends apart.
+ * Holding a queue, or one of its message groups: no message of it is handed out for some time. Messages that were received before
+ * stay with their receivers. A message of a group that is held is delayed by the claim that comes upon it (`claim/in-turn.ts`). It
+ * waits for the end of the hold without costing others a look. The queue's head, locked, keeps holds, claims and sends apart.
  */
 import type { Parameter, Session, Tx } from '../../../database/engine'
 import type { HoldOptions, QueueHold } from '../../../shared/queue-types'

@@ -3,8 +3,8 @@
  * groups. It owns recentn_queue_turns.
  *
  * Invariant: in no span of `perSeconds` are there more receives than `messages`. A message of a group gets its turn together with its
- * place (`places.ts`), and the time before which it is not ready: when so many receives count no more that those which
- * still do, those that wait for theirs and this one are within the rate. A message with a turn is counted as waiting until
+ * place (`places.ts`), and the time before which it is not ready. Then enough receives count no more: those that still
+ * do, those that wait for theirs and this one are within the rate. A message with a turn is counted as waiting until
  * it is received. The queue's own turns are given by the claim that takes them, which locks their row before anything else.
  */
 
@@ -100,7 +100,7 @@ export interface Turn {
   inMs: number
 }
 
-export interface NamedTurns {
+interface NamedTurns {
   head: QueueHead
   group: string
 }

@@ -5,13 +5,14 @@
 import type { Reader, Row } from '../../../database/engine'
 import { QUEUE_HISTORY } from '../../../fields/answers-queues'
 import type { HistoryPeriod, HistoryPoint, QueueHistory } from '../../../shared/queue-types'
+import { chunksOf, MAX_KEYS } from '../../chunks'
 import { requireHead } from '../heads'
 
 export async function readHistory(reader: Reader, queue: string, period: HistoryPeriod): Promise<QueueHistory> {
   const { id } = await requireHead(reader, queue)
   const ring = RINGS[period]
   const times = timesUntil(await nowOf(reader), ring, ring.slots)
-  const rows = await rowsAt(reader, ring, times, [...COUNTS, ...GAUGES], id)
+  const rows = await rowsAt(reader, ring, times, [...COUNTS, ...GAUGES], [ALL_QUEUES, id])
   const isAll = (row: Row) => BigInt(row.queue_id as string) === ALL_QUEUES
   const counted = new Set(rows.filter(isAll).map((row) => Number(row.at_ms)))
   const own = new Map(rows.filter((row) => !isAll(row)).map((row) => [Number(row.at_ms), row]))
@@ -53,7 +54,7 @@ function timesUntil(nowMs: number, ring: HistoryRing, count: number): number[] {
 }
 
 /** How the number of waiting messages of a queue has changed. */
-export interface Growth {
+interface Growth {
   perMinute: number
   /** Since when it has been growing, at each look; null if it has not. */
   growingSinceMs: number | null
@@ -73,29 +74,51 @@ const NOTABLE = 20
 export async function readGrowth(reader: Reader): Promise<Growths> {
   const ring = RINGS.hour
   const all = timesUntil(await nowOf(reader), ring, ring.slots)
-  const counted = await rowsAt(reader, ring, all, ['ready'], ALL_QUEUES)
+  const counted = await rowsAt(reader, ring, all, ['ready'], [ALL_QUEUES])
   const times: number[] = []
   for (const at of counted.map((row) => Number(row.at_ms)).sort((a, b) => b - a)) {
     if (at <= (times.at(-1) ?? Number.POSITIVE_INFINITY) - APART_MS) times.push(at)
   }
   if (times.length < 2) return null
-  const looks = new Map<bigint, Map<number, number>>()
-  for (const row of await rowsAt(reader, ring, times, ['ready', 'blocked'])) {
+  const looks = await looksAt(reader, times.slice(0, 3))
+  // Most queues do not grow: for those that do, the earlier looks say since when.
+  const rising = [...looks].flatMap(([id, own]) => (times.length > 3 && stoppedAt(own) === -1 ? id : []))
+  for (const some of chunksOf(rising, MAX_KEYS)) {
+    for (const [id, own] of await looksAt(reader, times.slice(3), some))
+      looks.set(id, [...(looks.get(id) ?? []), ...own])
+  }
+  return new Map([...looks].map(([id, own]) => [id, growthOf(own)]))
+}
+
+/** The looks at these times, of all queues that had messages, or of these. */
+async function looksAt(
+  reader: Reader,
+  times: readonly number[],
+  ids: readonly bigint[] | null = null,
+): Promise<Map<bigint, Look[]>> {
+  const looks = new Map(ids?.map((id) => [id, times.map((atMs): Look => [atMs, 0])]))
+  for (const row of await rowsAt(reader, RINGS.hour, times, ['ready', 'blocked'], ids)) {
     const id = BigInt(row.queue_id as string)
-    const own = looks.get(id) ?? new Map<number, number>()
-    looks.set(id, own.set(Number(row.at_ms), Number(row.ready ?? 0) + Number(row.blocked ?? 0)))
+    const own = looks.get(id) ?? times.map((atMs): Look => [atMs, 0])
+    const atMs = Number(row.at_ms)
+    own[times.indexOf(atMs)] = [atMs, Number(row.ready ?? 0) + Number(row.blocked ?? 0)]
+    looks.set(id, own)
   }
   looks.delete(ALL_QUEUES)
-  return new Map([...looks].map(([id, own]) => [id, growthOf(times.map((atMs) => [atMs, own.get(atMs) ?? 0]))]))
+  return looks
 }
 
 type Look = readonly [atMs: number, waiting: number]
 
+/** The newest look after which no more were waiting; -1 if there is none. */
+const stoppedAt = (looks: readonly Look[]) =>
+  looks.findIndex(([, waiting], n) => n > 0 && waiting >= (looks[n - 1] as Look)[1])
+
 /** `looks`: two or more, the newest first. */
-export function growthOf(looks: readonly Look[]): Growth {
+function growthOf(looks: readonly Look[]): Growth {
   const [now, before, earlier] = looks as [Look, Look, Look?]
   const perMinute = Math.round(((now[1] - before[1]) / (now[0] - before[0])) * 60_000)
-  const stopped = looks.findIndex(([, waiting], n) => n > 0 && waiting >= (looks[n - 1] as Look)[1])
+  const stopped = stoppedAt(looks)
   const first = looks[stopped === -1 ? looks.length - 1 : stopped - 1] as Look
   const isGrowing = earlier !== undefined && first[0] <= earlier[0] && now[1] - first[1] >= NOTABLE
   return { perMinute, growingSinceMs: isGrowing ? first[0] : null }
@@ -124,16 +147,16 @@ export const KEY = 'step_seconds, slot, queue_id'
 export const GAUGES = ['ready', 'in_flight', 'delayed_messages', 'blocked', 'died', 'oldest_age_seconds'] as const
 export const COUNTS = ['sent', 'acked', 'failed'] as const
 
-/** The rows of these times, of all queues or of one. Each slot is looked up by the key. */
-export async function rowsAt(
+/** The rows of these times, of all queues or of these. Each slot is looked up by the key. */
+async function rowsAt(
   reader: Reader,
   ring: HistoryRing,
   times: readonly number[],
   columns: readonly string[],
-  id: bigint | null = null,
+  ids: readonly bigint[] | null = null,
 ): Promise<Row[]> {
   const slots = times.map((atMs) => slotOf(atMs, ring)).join(', ')
-  const own = id === null ? '' : ` AND queue_id IN (${ALL_QUEUES}, ${id})`
+  const own = ids === null ? '' : ` AND queue_id IN (${ids.join(', ')})`
   const rows = await reader.rows(
     `SELECT ${reader.engine.bigint('queue_id')} AS queue_id, at_ms, ${columns.join(', ')} FROM ${reader.tables.queueHistory} ` +
       `WHERE step_seconds = ${ring.stepSeconds} AND slot IN (${slots})${own}`,

@@ -2,8 +2,8 @@
  * Writes the history of all queues: each process adds what it did in the step that has ended, and one process counts the
  * messages. Nothing here locks a queue or a message.
  *
- * Invariant: one process counts at a time (the row of the step 0 is taken by one UPDATE), and counting takes a small part of the
- * time, whichever process does it.
+ * Invariant: one process counts at a time (the row of the step 0 is taken by one UPDATE). Counting takes a small part of the time,
+ * whichever process does it.
  */
 import type { Parameter, Reader, Session, Tx } from '../../../database/engine'
 import { performance } from '../../../shared/platform'

@@ -154,7 +154,7 @@ export async function moving(
   await makeNextReady(tx, given, memory)
 }
 
-export interface HeldWithKeys extends ReadHead {
+interface HeldWithKeys extends ReadHead {
   rows: LockedRow[]
   turns: KeyTurns
 }

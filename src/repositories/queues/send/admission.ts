@@ -1,6 +1,6 @@
 /**
- * Which requests of a batch are sent: not those of a queue that is not there, nor those that its `maxMessages` has no room for,
- * with the others of the batch before them. Messages that others send at the same moment are not seen.
+ * Chooses the requests of a batch that are sent. Left out are those of a queue that is not there, and those that its `maxMessages`
+ * has no room for, with the others of the batch before them. Messages that others send at the same moment are not seen.
  */
 import type { Tx } from '../../../database/engine'
 import { RecentnError } from '../../../shared/errors'

@@ -3,7 +3,8 @@
  * text of their INSERT is written in one pass.
  *
  * Where statements can share a round trip, a few messages are inserted before it is known whether the queue is still as it
- * was last seen. If it is not, or a group is ahead of them, the messages are deleted again, and sent in the usual way.
+ * was last seen. If it is not, or a group is ahead of them, the messages are deleted again, and sent in the usual way. Where a
+ * receive of this process waits, it has claimed them.
  *
  * Order of the locks: the queue's head (shared), the messages, which are new, and with the commit their flow.
  */
@@ -12,7 +13,7 @@ import { SENT } from '../../../fields/answers-queues'
 import type { Sent } from '../../../shared/queue-types'
 import { chunksOf } from '../../chunks'
 import { openStartSql, passStarts, type UngroupedLevel } from '../groups/flows'
-import { CYCLED, type HeldHeads, heldHeads, holdHeadsSql, type QueueHead } from '../heads'
+import { CYCLED, type HeldHeads, type QueueHead } from '../heads'
 import type { QueueMemory } from '../memory'
 import {
   insertChunks,
@@ -24,6 +25,7 @@ import {
   textsOf,
   urgencyOf,
 } from '../rows'
+import { claimFor, give, type SentClaim } from './sent-claim'
 
 /** The time of the transaction and where its messages begin, which the statements of one packet cannot be given. */
 const NOW = '@recentn_now'
@@ -68,19 +70,19 @@ export async function sendQuickly(
   requests: readonly SendRequest[],
   { head, level, messages }: PlainBatch,
 ): Promise<Sent[][] | null> {
-  const units = messages.reduce((sum, message) => sum + textsOf(message), 0)
-  const isSmall = messages.length <= MAX_MESSAGES && units <= MAX_UNITS
-  if (!isSmall || !tx.gathers || !memory.mayBeQuick(head.id)) return null
+  if (messages.length > MAX_MESSAGES || !tx.gathers || !memory.mayBeQuick(head.id)) return null
+  if (messages.reduce((sum, message) => sum + textsOf(message), 0) > MAX_UNITS) return null
   const least = memory.reserveStarts(level, messages.length)
-  const [heads, , inserted] = (await tx.together([
-    holdWithStart(tx, head, openStartSql(tx, level, least)),
+  const claim = claimFor(memory, requests[0] as SendRequest, head, messages.length)
+  const [seen, , inserted, time] = (await tx.together([
+    holdAsSeen(tx, head, openStartSql(tx, level, least)),
     { sql: `SET ${NOW} = ${tx.now}, ${START} = ${tx.engine.lastRemembered}`, parameters: [] },
-    insertSql(tx, head, messages, NOW, (index) => `${START} + ${index}`),
-  ])) as [StatementAnswer, unknown, StatementAnswer]
-  const { heads: found, stride } = heldHeads(heads.rows)
-  const [held] = found
-  const start = Number(heads.rows[0]?.start ?? NO_START)
-  if (held?.id !== head.id || held.maxMessages > 0 || held.cycled !== head.cycled || start === NO_START) {
+    insertSql(tx, head, messages, NOW, (index) => `${START} + ${index}`, claim),
+    ...(claim ? [{ sql: `SELECT ${NOW} AS now_ms`, parameters: [] }] : []),
+  ])) as [StatementAnswer, unknown, StatementAnswer, StatementAnswer | undefined]
+  const held = seen.rows[0] ?? { start: 0 }
+  const start = Number(held.start)
+  if (start === 0) {
     memory.notQuick(head.id)
     for (const some of chunksOf(insertedIds(tx, inserted, messages.length), MAX_IDS)) {
       // MariaDB would otherwise scan a small table, and wait for rows that others have locked.
@@ -89,8 +91,11 @@ export async function sendQuickly(
     }
     return null
   }
-  await passAll(tx, memory, { head: held, level, messages }, start)
-  return sentBy(requests, idsOf(tx, inserted, messages.length, stride))
+  const ids = idsOf(tx, inserted, messages.length, BigInt(held.stride as string))
+  await passAll(tx, memory, { head, level, messages }, start, claim === null)
+  const nowMs = Number(time?.rows[0]?.now_ms)
+  if (claim) await give(tx, memory, head, messages, claim, { ids, start, nowMs })
+  return sentBy(requests, ids)
 }
 
 /** The same where the head is held; null if it is not known where the messages begin. */
@@ -113,17 +118,18 @@ export async function sendPlainly(
   return sentBy(requests, ids)
 }
 
-/** The messages are inserted: writes where they end, and wakes receivers after the commit. */
+/** The messages are inserted: writes where they end, and wakes receivers of those that are ready after the commit. */
 async function passAll(
   tx: Tx,
   memory: QueueMemory,
   { head, level, messages }: PlainBatch,
   start: number,
+  areReady = true,
 ): Promise<void> {
   const end = start + messages.length
   await passStarts(tx, level, end)
   memory.startsPassed(level, end)
-  memory.becameReady(tx, [{ head, priority: level.priority, start }])
+  if (areReady) memory.becameReady(tx, [{ head, priority: level.priority, start }])
 }
 
 function sentBy(requests: readonly SendRequest[], ids: readonly bigint[]): Sent[][] {
@@ -138,15 +144,13 @@ function insertedIds(tx: Tx, inserted: StatementAnswer, count: number): (bigint 
   return Array.from({ length: count }, (_, index) => `${first} + ${index} * ${tx.engine.idStride}`)
 }
 
-/** No messages have it: the row of a flow begins with the first of them. */
-const NO_START = 0
-
-/** Holds the head, and remembers where the messages begin. */
-function holdWithStart(tx: Tx, { queue }: QueueHead, { sql, parameters }: Statement): Statement {
-  return holdHeadsSql(tx, [queue], {
-    sql: `${tx.engine.remembered(`COALESCE((${sql}), ${NO_START})`)} AS start`,
-    parameters,
-  })
+/** Holds the head if it is as it was seen, and remembers where the messages begin: at 0, which none has, if a group is ahead. */
+function holdAsSeen({ engine, tables }: Tx, { id, version }: QueueHead, { sql, parameters }: Statement): Statement {
+  const start = `${engine.remembered(`COALESCE((${sql}), 0)`)} AS start`
+  return {
+    sql: `SELECT ${engine.idStride} AS stride, ${start} FROM ${tables.queues} WHERE id = ? AND version = ?${engine.forShare}`,
+    parameters: [...parameters, id, version],
+  }
 }
 
 /** `now` and what `startAt` gives are SQL. */
@@ -156,25 +160,31 @@ function insertSql(
   messages: readonly MessageToSend[],
   now: string,
   startAt: (index: number) => string,
+  claim: SentClaim | null = null,
 ): Statement {
   const priority = messages[0]?.priority ?? 0
-  const before = `(${id}, ${STATE.ready}, ${urgencyOf(priority)}, `
-  const after = `, ${cycled === CYCLED.not ? 0 : id}, ${now}, ${now}, ${priority}, `
+  const before = claim
+    ? `(${id}, ${STATE.inFlight}, ${now} + ${claim.lookMs}, ${claim.number}, `
+    : `(${id}, ${STATE.ready}, ${urgencyOf(priority)}, `
+  const cycle = cycled === CYCLED.not || claim ? 0 : id
+  const after = `, ${cycle}, ${now} + ${claim?.heldMs ?? 0}, ${now}, ${priority}, `
   const { columns, withOwn } = insertedColumns(messages)
   const parameters: Parameter[] = []
   const rows = messages.map((message, index) => {
     const start = startAt(index)
     const own = engine.list(withOwn([], message))
     for (const value of own.parameters) parameters.push(value)
-    return `${before}${start}, ${start}${after}${own.sql})`
+    if (claim === null) return `${before}${start}, ${start}${after}${own.sql})`
+    return `${before}${start}${after}${own.sql}, '${claim.receipts[index]}', 1, ${now}, ${now})`
   })
-  const sql = `INSERT INTO ${tables.queueMessages} (${columns}) VALUES ${rows.join(', ')}`
+  const all = claim ? `${columns}, receipt, receive_count, first_received_at_ms, last_received_at_ms` : columns
+  const sql = `INSERT INTO ${tables.queueMessages} (${all}) VALUES ${rows.join(', ')}`
   return { sql: returningIds(engine, sql), parameters }
 }
 
 /**
- * The INSERT of messages, which returns what `idsOf` needs: the first id, because the others follow at the step of the session;
- * where that step may change in between, all ids.
+ * The INSERT of messages, which returns what `idsOf` needs. That is the first id, because the others follow at the step of the
+ * session. Where that step may change in between, it is all ids.
  */
 export function returningIds(engine: Engine, sql: string): string {
   return engine.returnsIds ? `${sql} RETURNING ${engine.bigint('id')} AS id` : sql

@@ -2,7 +2,7 @@
  * Acknowledging by receipt, the usual way to settle: removing messages or, where the queue says so, moving them to the archive.
  * That, and an ack in a queue with a `groupConcurrency` or keys, is a transaction.
  *
- * Invariant: a receipt is reported as acknowledged to one caller, also when the connection is lost: removals are statements that
+ * Invariant: a receipt is reported as acknowledged to one caller, also when the connection is lost. Removals are statements that
  * commit by themselves, and a try after a lost connection looks for the messages that the one before may have removed.
  */
 import type { Reader, Session, Statements, Tx } from '../../../database/engine'
@@ -28,7 +28,7 @@ async function ackTogether(
     if (!statements.separate) removal.begin()
     for (;;) {
       const head = await memory.headOf(statements, queue)
-      if (head.onDelete === 'archive' || head.isKeyed || isLimited(head)) return false
+      if (head.onAck === 'archive' || head.isKeyed || isLimited(head)) return false
       if (await removal.run(statements, head)) return true
       await memory.refresh(statements, queue)
     }
@@ -154,7 +154,7 @@ async function endAll(
   const { head, nowMs, rows } = held
   held.turns.end(head, rows)
   await moving(tx, memory, held, movesOf(rows, head, null), async () => {
-    if (head.onDelete === 'archive') {
+    if (head.onAck === 'archive') {
       const ids = rows.map(({ id }) => id)
       const archive =
         `INSERT INTO ${tx.tables.queueArchive} (archived_at_ms, max_receives, ${KEPT}) ` +

@@ -1,5 +1,6 @@
 /** Looks at a queue: whether there is something to promote in it, and whether a receive would get something. */
 import { placeholders, type Reader } from '../../../database/engine'
+import { performance } from '../../../shared/platform'
 import { chunksOf } from '../../chunks'
 import type { PollFacts, PollQuestion } from '../../reminders'
 import { GROUP_PHASE, type QueueHead } from '../heads'
@@ -31,9 +32,10 @@ export async function lookAt(reader: Reader, memory: QueueMemory, queue: string)
   const question =
     `CASE WHEN ${dueSql(reader, id)} THEN ${ANSWER.due} ` +
     `WHEN ${readySql(reader, id)} THEN ${ANSWER.ready} ELSE ${ANSWER.neither} END`
+  const at = performance.now()
   const { head, answer } = await memory.judge(reader, queue, question)
   const isReady = answer === ANSWER.ready
-  memory.looked(head.id, reader.now, isReady)
+  memory.looked(head.id, reader.now, isReady, at)
   return { head, isDue: answer === ANSWER.due, isReady }
 }
 

@@ -1,8 +1,8 @@
 /**
- * Promotes due messages: those whose delay, or whose claim, has run out are ready again, or dead. A receive that looks for
- * messages does it, or a sweeper, in small batches.
- * Order of the locks: the queue's head, the messages, keys (only free ones), the head of the dead-letter queue, places, flows. Rows that another
- * transaction has locked are skipped, so that a promotion delays no other work.
+ * Promotes due messages: those whose delay, or whose claim, has run out are ready again, or dead. A receive that looks for messages
+ * does it, or a sweeper, in small batches. Order of the locks: the queue's head, the messages, keys (only free ones), the head of
+ * the dead-letter queue, places, flows. Rows that another transaction has locked are skipped, so that a promotion delays no other
+ * work.
  */
 import type { Session, Tx } from '../../../database/engine'
 import { ranOutError } from '../../../fields/queues'
@@ -43,7 +43,7 @@ import {
 /** Messages of one transaction. */
 const BATCH = 200
 
-export interface Promotion {
+interface Promotion {
   moved: number
   /** More messages are due, and no other transaction has locked what they need. */
   more: boolean
@@ -72,7 +72,7 @@ export async function promoteDue(session: Session, memory: QueueMemory, queue: s
   return promoteSeen(session, memory, look, limit)
 }
 
-/** Does what the look has shown that there is to do. */
+/** Promotes the due messages that the look has found. */
 export async function promoteSeen(
   session: Session,
   memory: QueueMemory,
@@ -93,8 +93,8 @@ function unlessPassing(error: unknown): null {
 }
 
 /**
- * Promotes a few batches of due messages. Messages that need a lock of another transaction (one of a user's, say, that has
- * sent to the queue or to its dead-letter queue, and is still open) are left for later. A promotion waits only for the
+ * Promotes a few batches of due messages. Messages that need a lock of another transaction are left for later. A user's
+ * open transaction may have one, if it has sent to the queue or to its dead-letter queue. A promotion waits only for the
  * sender of the very first message of a priority: no statement can skip a row that is not visible yet. It can be repeated, and is
  * when a commit was cut off.
  */

@@ -27,7 +27,7 @@ const bytes = Buffer.alloc(HANDLE_BYTES)
 const numbers = new DataView(bytes.buffer, bytes.byteOffset, HANDLE_BYTES)
 
 /**
- * The message's id and the secret of the claim: 128 bits that the database draws for each message and claim. The checksum
+ * The message's id and the secret of the claim: 128 random bits for each message and claim. The checksum
  * tells a stale handle from one that was garbled, or belongs to another queue; it protects nothing.
  */
 export function handleOf(queueId: bigint, id: bigint, receipt: string): string {

@@ -49,7 +49,7 @@ export interface NackRequest extends SettleRequest {
   nack: Nack
 }
 
-export interface ExtendRequest extends SettleRequest {
+interface ExtendRequest extends SettleRequest {
   visibilityMs: number
 }
 

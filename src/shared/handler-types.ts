@@ -7,7 +7,7 @@ import type { StandardSchema } from './schema'
 
 /** The second argument of a worker's handler. */
 export interface WorkContext {
-  /** Aborted when the claim of this message is lost, and when the worker is stopped without patience. */
+  /** Aborted when the claim of this message is lost, and when the time limit of a `stop` has passed. */
   signal: AbortSignal
   /**
    * For a 429: no message of the message's group, or of the queue, is handed out for `seconds`. The message goes back, without
@@ -37,7 +37,7 @@ export type BatchHandler<Given, Context = WorkContext> = (
 
 /** The second argument of a consumer's handler. */
 export interface ConsumeContext {
-  /** Aborted when the patience of a `stop` is over: the cursor is not stored then. */
+  /** Aborted when the time limit of a `stop` has passed: the cursor is not stored then. */
   signal: AbortSignal
   /**
    * The cursor that is stored once the handler has resolved. With the library a handler may store it itself, in the
@@ -60,8 +60,8 @@ export interface HandlingOptions<Output, Given> {
   backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
   /**
    * The schema of bodies, or values: a Standard Schema (zod, valibot, arktype), synchronous or not. The handler gets its
-   * output. A message whose body does not fit becomes a dead letter at once, with what is wrong as its error, and `onError`
-   * and `onDead` get it as it was sent; what the schema itself throws counts as thrown by the handler. A value that does not
+   * output. A message whose body does not fit becomes a dead letter at once, with what is wrong as its error; `onError`
+   * and `onDead` get it as it was sent. An error of the schema itself counts as thrown by the handler. A value that does not
    * fit counts as an error of the handler for all changes of its call. Nothing is skipped: they are given again after
    * the backoff, until the entry is put right or deleted.
    */

@@ -14,6 +14,8 @@ import { pause } from '../support/timing'
 const WRITERS = 8
 const KILLS = 8
 const KILL_EVERY_MS = 500
+/** The fire lasts until so many calls were acknowledged, and as many appends not taken, however slow the machine is. */
+const LEAST = 200
 const MEMBERS = 60
 const BEST = { 'best:hot': 10, 'best:one': 1, 'best:wide': 30 } as const
 const ROOM = 1000
@@ -71,14 +73,12 @@ export function describeTopFire(engine: EngineName): void {
       }
       expect(miscounted(calls, answers, rows)).toEqual([])
       expect(notLatest(calls, answers, rows)).toEqual([])
-      // The fire was one.
-      const refused = [...answers.values()].flat().filter((id) => id === null).length
+      const refused = notTaken(lines)
       const cutOff = calls.length - answers.size
       process.stdout.write(
         `${engine}: ${answers.size} calls acknowledged, ${refused} appends not taken, ${cutOff} calls cut off, ${looks} looks\n`,
       )
       expect(Math.min(cutOff, looks)).toBeGreaterThan(3)
-      expect(Math.min(refused, answers.size)).toBeGreaterThan(50)
       await store.close()
       await database.drop()
     }, 120_000)
@@ -89,7 +89,7 @@ async function played(url: string): Promise<Line[]> {
   const started: Script[] = []
   const parameters = JSON.stringify([url, Object.keys(BEST), MEMBERS, Date.now()])
   const start = () => {
-    const script = spawnScript('test/concurrency/top-fire-child.mjs', [parameters])
+    const script = spawnScript('test/faults/top-fire-child.mjs', [parameters])
     started.push(script)
     return script
   }
@@ -102,10 +102,15 @@ async function played(url: string): Promise<Line[]> {
     await killed.stop('SIGKILL')
     running.splice(running.indexOf(killed), 1, start())
   }
+  const told = () => started.flatMap(({ lines }) => lines as Line[])
+  while (Math.min(told().filter((line) => 'done' in line).length, notTaken(told())) < LEAST) await pause(50)
   for (const script of running) script.process.stdin?.end()
   await Promise.all(running.map(({ finished }) => finished))
-  return started.flatMap((script) => script.lines as Line[])
+  return told()
 }
+
+const notTaken = (lines: readonly Line[]): number =>
+  lines.flatMap((line) => ('done' in line ? line.ids : [])).filter((id) => id === null).length
 
 /** Of one statement, which sees one moment: the groups with too many items, or with a member twice. */
 async function watched({ dataSource }: Store, isOver: () => boolean): Promise<{ looks: number; broken: unknown[] }> {

@@ -6,7 +6,7 @@ import type { Faults } from '../shared/faults'
 import type { Lease } from '../shared/leases'
 import type { Around } from '../shared/running'
 
-export interface Fates<Given> {
+interface Fates<Given> {
   /** The error of each that failed; the others are done. */
   failed: ReadonlyMap<Given, unknown>
   /** The answer of a handler of one. */
@@ -19,7 +19,7 @@ export type Handle<Given, Context> = (given: readonly Given[], context: Context)
 const NONE: ReadonlyMap<never, never> = new Map<never, never>()
 
 export function ofOne<Given, Context>(handler: (given: Given, context: Context) => unknown): Handle<Given, Context> {
-  return async ([one], context) => ({ failed: NONE, answer: await handler(one as Given, context) })
+  return async (given, context) => ({ failed: NONE, answer: await handler(given[0] as Given, context) })
 }
 
 export function ofMany<Given, Context>(handler: (given: Given[], context: Context) => unknown): Handle<Given, Context> {
@@ -45,22 +45,20 @@ export function within<Given, Context>(
   }
 }
 
-/** Runs it; each error is reported with what it is about. Never rejects. */
-export async function fatesOf<Given, Context>(
+/** Runs it; each error is reported with what it is about. Never rejects. Without `async`, which takes twice the memory. */
+export function fatesOf<Given, Context>(
   faults: Faults<Given>,
   handle: Handle<Given, Context>,
   given: readonly Given[],
   context: Context,
 ): Promise<Fates<Given>> {
-  let fates: Fates<Given>
-  try {
-    fates = await handle(given, context)
-  } catch (error) {
-    fates = { failed: new Map(given.map((one) => [one, error])) }
+  const reported = (fates: Fates<Given>) => {
+    if (fates.failed.size === 0) faults.handled()
+    else for (const [one, error] of fates.failed) faults.handler(error, one)
+    return fates
   }
-  for (const [one, error] of fates.failed) faults.handler(error, one)
-  if (fates.failed.size === 0) faults.handled()
-  return fates
+  const thrown = (error: unknown) => reported({ failed: new Map(given.map((one) => [one, error])) })
+  return handle(given, context).then(reported, thrown)
 }
 
 /** Aborted when the first of the claims is lost: what is done from then on may be done twice. */

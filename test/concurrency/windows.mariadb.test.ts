@@ -1,3 +1,0 @@
-import { describeWindowsOfProcesses } from './windows'
-
-describeWindowsOfProcesses('mariadb')

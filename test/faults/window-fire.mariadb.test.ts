@@ -1,0 +1,3 @@
+import { describeWindowsOfProcesses } from './window-fire'
+
+describeWindowsOfProcesses('mariadb')
