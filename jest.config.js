@@ -1,8 +1,16 @@
+/** What takes long: attacks, odd servers, upgrades, examples, races of processes, commands and servers in their own processes. */
+const SLOW = '<rootDir>/test/(?:cli|engines|examples|hostile|races)/|<rootDir>/test/http/[a-z-]*process'
+const suites = process.env.RECENTN_TEST_SUITES
+
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: '<rootDir>/test/support/environment.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/examples/*.test.ts'],
-  testPathIgnorePatterns: ['<rootDir>/test/(adapters|faults)/'],
+  testPathIgnorePatterns: [
+    '<rootDir>/test/(adapters|faults)/',
+    ...(suites === 'quick' ? [SLOW] : []),
+    ...(suites === 'slow' ? [`^(?!${SLOW})`] : []),
+  ],
   transform: {
     '\\.ts$': [
       '@swc/jest',
@@ -37,7 +45,7 @@ module.exports = {
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // More than the cores that are about: most of it waits, for servers and for time to pass.
-  maxWorkers: 6,
+  maxWorkers: 8,
   // For what hangs. What a test promises about time, it measures itself: a busy machine must fail none of them.
   testTimeout: 120_000,
 }

@@ -28,7 +28,7 @@ const CONFIG = ['-c', 'jest.faults.config.js']
 const LOADS = ['server-', 'file-']
 const passes = [
   [...LOADS, '--maxWorkers=2'],
-  ['fire', 'cut-off', 'suspended', 'many'],
+  ['fire', 'cut-off', 'suspended', 'many', 'rates'],
 ]
 let code = 0
 for (const pass of isShort && words.length === 0 ? passes : [words]) code ||= await jest([...CONFIG, ...pass], env)

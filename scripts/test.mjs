@@ -1,6 +1,7 @@
 /**
- * `npm test`: everything that says whether the project is in order, on SQLite and one server; `--all-engines`, or
- * RECENTN_TEST_ENGINES, for more. Arguments go to jest. Everything that was left out is named at the end.
+ * `npm test`: the checks, and the suites without what takes long (`SLOW` in jest.config.js), on SQLite and one server.
+ * `--slow`: what takes long, without the checks; `--all`: both, on all engines. RECENTN_TEST_ENGINES names other engines.
+ * Arguments go to jest, which then has all suites. Everything that was left out is named at the end.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -28,9 +29,12 @@ const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js')
  */
 const YOUNG_MB = 64
 
-const ALL = '--all-engines'
-const args = process.argv.slice(2).filter((word) => word !== ALL)
-const engines = process.argv.includes(ALL) ? 'all' : process.env.RECENTN_TEST_ENGINES || 'one'
+const [ALL, SLOW] = ['--all', '--slow']
+const args = process.argv.slice(2).filter((word) => word !== ALL && word !== SLOW)
+const isAll = process.argv.includes(ALL)
+const isSlow = process.argv.includes(SLOW)
+const engines = isAll ? 'all' : process.env.RECENTN_TEST_ENGINES || 'one'
+const suites = isSlow ? 'slow' : isAll || args.length > 0 ? '' : 'quick'
 
 /** The number of suites that were not tested, by engine and reason. */
 const leftOut = new Map()
@@ -75,7 +79,7 @@ function sayUncheckedBench() {
 }
 
 async function tests() {
-  say('all suites (jest) …')
+  say(`${suites || 'all'} suites (jest) …`)
   const folder = mkdtempSync(join(tmpdir(), 'recentn-results-'))
   try {
     const file = join(folder, 'results.json')
@@ -90,7 +94,7 @@ async function tests() {
 
 function jest(words) {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, RECENTN_TEST_ENGINES: engines }
+    const env = { ...process.env, RECENTN_TEST_ENGINES: engines, RECENTN_TEST_SUITES: suites }
     const jest = [`--min-semi-space-size=${YOUNG_MB}`, `--max-semi-space-size=${YOUNG_MB}`, JEST, ...words]
     const child = spawn(process.execPath, jest, { cwd: ROOT, env, stdio: 'inherit' })
     const release = endWithUs(child)
@@ -125,14 +129,14 @@ function noteLeftOut({ status, ancestorTitles, title }) {
 
 function sayLeftOut() {
   for (const [what, suites] of leftOut) say(`NOT TESTED: ${suites > 1 ? `${suites} suites on ` : ''}${what}`)
-  if (engines !== 'all') say('npm run test:all tests all engines: SQLite, MariaDB and MySQL')
+  if (engines !== 'all' || suites) say('npm run test:all has all suites on all engines: SQLite, MariaDB and MySQL')
   say(
-    'not part of npm test: npm run faults, test:memory, test:browser, test:docker, test:cluster, test:package, test:examples, bench -- --quick',
+    'not part of npm test: npm run test:slow, faults, test:memory, test:browser, test:docker, test:cluster, test:package, test:examples, bench -- --quick',
   )
 }
 
 if (await step('packages', ensureInstalled)) {
-  if (await checks()) await tests()
+  if (await (isSlow ? step('build', ensureBuilt) : checks())) await tests()
   else say('the suites were not run: they need what the build makes')
 }
 sayLeftOut()

@@ -1,4 +1,4 @@
-import { describeRingFire } from '../concurrency/ring-fire'
+import { describeRingFire } from './ring-fire'
 
 describeRingFire('mariadb', [
   { groups: 1, operations: 15, batch: 6 },

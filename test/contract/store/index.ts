@@ -39,7 +39,7 @@ import { describeSeveralHosts } from './several-hosts'
 import { describeStatementLimits } from './statement-limits'
 import { describeTransactions } from './transactions'
 
-/** A room of the contract: it opens and closes, transactions, keys. Each engine's test file calls it and adds nothing. */
+/** A room of the contract: it opens and closes, transactions, keys, idle stores. Each engine's test file calls it and adds nothing. */
 export function describeStore(engine: EngineName): void {
   const context = useContext(engine)
   describeTransactions(context)
@@ -57,6 +57,19 @@ export function describeStore(engine: EngineName): void {
   })
   describeAttachAgain(context)
   describeAttachedFile(context)
+  describeLifecycle(context)
+  describeIdleStore(context)
+  describeOverview(context)
+  describeReminders(context)
+  describeOptions(context)
+  describeKeys(context)
+  describeJson(context)
+  describeHandles(context)
+}
+
+/** Another: what a store does about its server, connections, accounts, texts and tables. */
+export function describeDatabase(engine: EngineName): void {
+  const context = useContext(engine)
   describeCharsets(context)
   describeOtherLibraries(context)
   describeOtherServers(context)
@@ -65,21 +78,13 @@ export function describeStore(engine: EngineName): void {
   describeErrorNumbers(context)
   describeStatementLimits(context)
   describeConnections(context)
-  describeLifecycle(context)
-  describeIdleStore(context)
-  describeOverview(context)
-  describeReminders(context)
   describeLocation(context)
   describeGroupMembers(context)
   describeSeveralHosts(context)
-  describeOptions(context)
   describeSchema(context)
   describeLongTransactions(context)
   describeMultiplexed(context)
   describeNames(context)
   describeNamesFound(context)
   describeNaming(context)
-  describeKeys(context)
-  describeJson(context)
-  describeHandles(context)
 }

@@ -80,7 +80,7 @@ export function describeRates(engine: EngineName, { messages, groups, leastShare
 async function played(url: string, store: Store, patienceMs: number) {
   const started: Script[] = []
   const start = async () => {
-    const script = spawnScript('test/concurrency/rates-child.mjs', [JSON.stringify([url, QUEUE])])
+    const script = spawnScript('test/faults/rates-child.mjs', [JSON.stringify([url, QUEUE])])
     started.push(script)
     await script.next()
     return script

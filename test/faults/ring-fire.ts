@@ -1,6 +1,7 @@
 /** The ring under fire on a server: a file for each engine calls this, so that the two run side by side. */
+
+import { expectNothingLost, putFirstSettings } from '../races/ring'
 import { type Database, describeEngine, freshDatabase } from '../support/engines'
-import { expectNothingLost, putFirstSettings } from './ring'
 
 // A machine that does other things as well takes a multiple of the usual ten seconds.
 jest.setTimeout(180_000)

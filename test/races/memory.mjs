@@ -1,6 +1,6 @@
 // Does memory stay flat? Appends a million items over 100,000 groups through the built library and compares what is
 // used after garbage collection at 200,000 items and at the end. It may grow by less than 30 MB.
-// node --expose-gc test/concurrency/memory.mjs [DATABASE_URL]      (a fresh SQLite file when no URL is given)
+// node --expose-gc test/races/memory.mjs [DATABASE_URL]      (a fresh SQLite file when no URL is given)
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const BATCH = 500
 const LIMIT_MB = 30
 
 if (typeof globalThis.gc !== 'function') {
-  console.error('Run it with: node --expose-gc test/concurrency/memory.mjs [DATABASE_URL]')
+  console.error('Run it with: node --expose-gc test/races/memory.mjs [DATABASE_URL]')
   process.exit(2)
 }
 const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')

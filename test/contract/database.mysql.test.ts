@@ -1,0 +1,4 @@
+import { describeEngine } from '../support/engines'
+import { describeDatabase } from './store'
+
+describeEngine('mysql', 'contract of a database', () => describeDatabase('mysql'))
