@@ -4,7 +4,7 @@ import type { DeadErrors, QueueStatus } from '../shared/queue-types'
 import { link } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
-import { LoadState, NameLink } from './parts'
+import { LoadState, NameLink, Num } from './parts'
 import { type Asked, usePolled } from './polled'
 import { type Column, Table } from './table'
 
@@ -57,7 +57,9 @@ export function DeadIn({ onDone, ...place }: DeadInProps) {
         <Table columns={columnsOf({ ...place, onDone: done })} rows={data.errors} keyOf={(one) => one.error} />
       )}
       {data?.isExact === false && (
-        <p class="muted small note">Of the last {data.counted} that were looked at. There are older ones.</p>
+        <p class="muted small note">
+          Of the last <Num value={data.counted} /> that were looked at. There are older ones.
+        </p>
       )}
     </section>
   )

@@ -8,7 +8,7 @@ import { Act } from './action'
 import { ask, PAGE_LENGTH } from './api'
 import { Held, Items } from './items'
 import { Actions } from './may'
-import { counted, LoadState, Name, PageHead, Pager } from './parts'
+import { counted, LoadState, Name, PageHead, Pager, sentence } from './parts'
 import { usePolled } from './polled'
 
 const EVERY_MS = 5000
@@ -82,11 +82,11 @@ function Erase({ member, onDone }: { member: string; onDone(): void }) {
       label="Erase …"
       look={(signal) => countItems(member, signal)}
       title="Erase the member?"
-      action={(has) => (has === null || has.items === 0 ? 'Erase' : `Erase ${has.least}${counted(has.items, 'item')}`)}
+      action={(has) => (has?.items ? sentence`Erase ${has.least}${counted(has.items, 'item')}` : 'Erase')}
       isDanger
       mustType={member}
       work={() => ask(operations.eraseMember, { path: { member }, query: {} })}
-      said={({ deleted }) => `${counted(deleted, 'item')} erased.`}
+      said={({ deleted }) => sentence`${counted(deleted, 'item')} erased.`}
       onDone={onDone}
     >
       {({ items, groups, least }) => (
@@ -94,7 +94,7 @@ function Erase({ member, onDone }: { member: string; onDone(): void }) {
           <Name>{member}</Name>{' '}
           {items === 0
             ? 'has no items in any window.'
-            : `has ${least}${counted(items, 'item')} in ${least}${counted(groups, 'group')}. They are erased for good.`}
+            : sentence`has ${least}${counted(items, 'item')} in ${least}${counted(groups, 'group')}. They are erased for good.`}
         </p>
       )}
     </Act>
