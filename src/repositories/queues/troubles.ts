@@ -5,9 +5,10 @@ import { groupedBy, rowsAmong } from '../chunks'
 import { column, shaped } from '../row-shape'
 import { type Letters, readLetters } from './dead/deaths'
 import { type Growths, growthIn, nowOf, readGrowth } from './history/read'
+import { receivedAmong } from './receivers/read'
 import { countOf, MAX_IDS, STATE } from './rows'
 
-/** Ready for longer than this, with no message in flight: probably no process receives. */
+/** Ready for longer than this, with no message in flight and no receiver that reports: probably no process receives. */
 const UNRECEIVED_MS = 60_000
 const LATE_MS = 300_000
 /** A worker that needs longer extends its claim, and is named all the same. */
@@ -88,6 +89,7 @@ export async function lookAtQueues(reader: Reader): Promise<QueuesLook> {
   const nowMs = await nowOf(reader)
   const [letters, growth, queues] = [await readLetters(reader), await readGrowth(reader), await readQueues(reader)]
   const states = groupedBy(await readStates(reader), ({ queueId }) => queueId)
+  const unreceived = await unreceivedOf(reader, queues, states, nowMs)
   const found = [lettersFound(queues, letters)]
   for (const [id, all] of states) {
     const queue = queues.get(id)
@@ -95,7 +97,10 @@ export async function lookAtQueues(reader: Reader): Promise<QueuesLook> {
     if (queue === undefined) continue
     const again = letters.reduce((sum, { holderId, deadAgain }) => sum + (holderId === id ? deadAgain : 0), 0)
     const own = new Map(all.map((one) => [one.state, one]))
-    found.push(ownTroubles(queue, own, again, nowMs), growing(queue, own, growthIn(growth, id)?.growingSinceMs ?? null))
+    found.push(
+      ownTroubles(queue, own, again, unreceived.has(id), nowMs),
+      growing(queue, own, growthIn(growth, id)?.growingSinceMs ?? null),
+    )
   }
   found.push(await heldMessages(reader, queues, states, nowMs))
   return { nowMs, troubles: found.flat(), states, letters, growth }
@@ -111,10 +116,27 @@ function lettersFound(queues: ReadonlyMap<bigint, QueueRow>, letters: readonly L
   })
 }
 
+/** Only queues that wait with nothing in flight are searched for receivers: a fast one holds no message at many an instant. */
+async function unreceivedOf(
+  reader: Reader,
+  queues: ReadonlyMap<bigint, QueueRow>,
+  states: QueuesLook['states'],
+  nowMs: number,
+): Promise<ReadonlySet<bigint>> {
+  const still = [...states].flatMap(([id, all]) => {
+    const { paused, isDeadLetterQueue } = queues.get(id) ?? { paused: true }
+    if (paused || isDeadLetterQueue || all.some(({ state }) => state === STATE.inFlight)) return []
+    return all.some((one) => one.state === STATE.ready && nowMs - waitsSince(one) >= UNRECEIVED_MS) ? id : []
+  })
+  const received = await receivedAmong(reader, still)
+  return new Set(still.filter((id) => !received.has(id)))
+}
+
 function ownTroubles(
   { queue: name, paused, isDeadLetterQueue }: QueueRow,
   states: ReadonlyMap<number, StateRow>,
   deadAgain: number,
+  isUnreceived: boolean,
   nowMs: number,
 ): FoundTrouble[] {
   const found: FoundTrouble[] = []
@@ -130,12 +152,8 @@ function ownTroubles(
     if (count > 0) found.push({ kind: 'paused', name, count, sinceMs: Math.min(...waiting.map(waitsSince)) })
     return found
   }
-  if (ready !== undefined) {
-    const sinceMs = waitsSince(ready)
-    const isReceived = states.has(STATE.inFlight)
-    if (nowMs - sinceMs >= (isReceived ? LATE_MS : UNRECEIVED_MS)) {
-      found.push({ kind: isReceived ? 'late' : 'unreceived', name, count: ready.messages, sinceMs })
-    }
+  if (ready !== undefined && (isUnreceived || nowMs - waitsSince(ready) >= LATE_MS)) {
+    found.push({ kind: isUnreceived ? 'unreceived' : 'late', name, count: ready.messages, sinceMs: waitsSince(ready) })
   }
   if (blocked !== undefined && nowMs - blocked.visibleAtMs >= BLOCKED_MS) {
     const { messages: count, visibleAtMs: sinceMs, messageGroup } = blocked
