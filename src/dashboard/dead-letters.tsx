@@ -5,10 +5,8 @@ import { link } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
 import { LoadState, NameLink, Num } from './parts'
-import { type Asked, usePolled } from './polled'
+import { type Asked, SELDOM_MS, usePolled } from './polled'
 import { type Column, Table } from './table'
-
-const EVERY_MS = 5000
 
 interface DeadPlace {
   /** The queue that has the messages. */
@@ -37,7 +35,7 @@ type DeadInProps = DeadPlace & { onDone(): void }
 export function DeadIn({ onDone, ...place }: DeadInProps) {
   const { holder, from } = place
   const { address, load } = errorsOf(place)
-  const { data, error, refresh } = usePolled(load, address, EVERY_MS, address)
+  const { data, error, refresh } = usePolled(load, address, SELDOM_MS, address)
   const done = () => {
     refresh()
     onDone()

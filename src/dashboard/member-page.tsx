@@ -9,9 +9,7 @@ import { ask, PAGE_LENGTH } from './api'
 import { Held, Items } from './items'
 import { Actions } from './may'
 import { counted, LoadState, Name, PageHead, Pager, sentence } from './parts'
-import { usePolled } from './polled'
-
-const EVERY_MS = 5000
+import { SELDOM_MS, usePolled } from './polled'
 
 interface Loaded {
   before: string | null
@@ -41,7 +39,7 @@ export function MemberPage({ member, before }: { member: string; before: string 
     last.current = await load(member, before, last.current, signal)
     return last.current
   }
-  const { data, error, refresh } = usePolled(loadAgain, String(before), EVERY_MS)
+  const { data, error, refresh } = usePolled(loadAgain, String(before), SELDOM_MS)
   const renew = () => {
     last.current = null
     refresh()

@@ -8,10 +8,8 @@ import * as operations from '../client/operations'
 import type { Overview, Trouble } from '../shared/overview-types'
 import { ask } from './api'
 import { Badge, counted, LoadState, NameLink, PageHead, sentence } from './parts'
-import { usePolled } from './polled'
+import { SELDOM_MS, usePolled } from './polled'
 import { type Column, Table } from './table'
-
-const EVERY_MS = 5000
 
 interface Told {
   title: string
@@ -52,7 +50,7 @@ const TOLD: Readonly<Record<Trouble['kind'], Told>> = {
 
 export function OverviewPage() {
   const load = (signal: AbortSignal) => ask(operations.getOverview, { query: {} }, signal)
-  const { data, error } = usePolled(load, 'overview', EVERY_MS, 'overview')
+  const { data, error } = usePolled(load, 'overview', SELDOM_MS, 'overview')
   const lines = useLines(data)
   return (
     <>

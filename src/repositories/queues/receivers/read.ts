@@ -37,13 +37,14 @@ async function knownReceivers({ tables, now, rows }: Reader, queueId: bigint, id
   )
 }
 
-/** Those of these queues that a receiver is there for, whether it holds a message or not. */
-export async function receivedAmong(reader: Reader, ids: readonly bigint[]): Promise<ReadonlySet<bigint>> {
+/** Those of these queues that no receiver is there for, as far as receivers report. */
+export async function unreceivedAmong(reader: Reader, ids: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   const { engine, tables, now } = reader
   const select = `SELECT DISTINCT ${engine.bigint('queue_id')} AS id FROM ${tables.queueReceivers} WHERE queue_id IN`
   const sql = (some: string) => `${select} ${some} AND ${isThere(now)} AND ${hasAsked(now)}`
   const found = await rowsAmong(reader, ids, MAX_IDS, sql)
-  return new Set(found.map(({ id }) => BigInt(id as string)))
+  const received = new Set(found.map(({ id }) => BigInt(id as string)))
+  return new Set(ids.filter((id) => !received.has(id)))
 }
 
 /** Of rows of messages with their `minor`: who holds those in flight, by the receivers' ids. */
@@ -122,12 +123,11 @@ async function messagesAhead(
   groups: readonly string[],
 ): Promise<Row[]> {
   const names = engine.list(groups)
-  const columns = `id, state, visible_at_ms, sort_minor, message_group`
   const ahead: Row[] = []
   for (const state of [STATE.inFlight, STATE.delayed, STATE.ready]) {
     const found = await rows(
       `SELECT ${engine.bigint('id')} AS id, state, visible_at_ms, ${engine.bigint('sort_minor')} AS minor, message_group FROM ` +
-        `(SELECT ${columns} FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id = ? AND state = ${state} ` +
+        `(SELECT id, state, visible_at_ms, sort_minor, message_group FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id = ? AND state = ${state} ` +
         `ORDER BY ${claimOrder(tables)} LIMIT ${MAX_SEARCHED}) first WHERE message_group IN (${names.sql})`,
       [queueId, ...names.parameters],
     )
