@@ -54,9 +54,11 @@ const MAX_NAMED = 5
 /** Warns where the overview has troubles of these kinds. */
 async function answerOf(store: Store, found: string, kinds: readonly TroubleKind[]): Promise<CheckResult> {
   const { troubles, total } = await store.overview()
-  const fixes = kinds.flatMap((kind) => {
-    const named = troubles.filter((one) => one.kind === kind).map(nameOf)
-    return named.length === 0 ? [] : `${ADVICE[kind]} ${listed(named)}`
+  // Kinds that share an advice give it once, and each name for the first of them.
+  const fixes = [...new Set(kinds.map((kind) => ADVICE[kind]))].flatMap((advice) => {
+    const all = troubles.filter(({ kind }) => ADVICE[kind] === advice)
+    const named = all.filter(({ kind, name }) => all.find((one) => one.name === name)?.kind === kind).map(nameOf)
+    return named.length === 0 ? [] : `${advice} ${listed(named)}`
   })
   if (total > troubles.length) fixes.push(`of ${total} troubles only the worst ${troubles.length} are known here`)
   return fixes.length === 0 ? { state: 'ok', found } : { state: 'warning', found, fix: fixes.join('; ') }

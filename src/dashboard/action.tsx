@@ -10,11 +10,11 @@ import { usePolled } from './polled'
 import { say } from './toast'
 
 /** A text, or what makes one of what was seen; null until it is. */
-type Saying<T> = string | ((seen: T | null) => string)
+type Saying<T> = string | ((seen: T | null) => ComponentChildren)
 
 /** Such as `Delete 3 messages`; only the verb if there are none, or while they are counted. */
 export const verbOn = (verb: string, what: string) => (count: number | null) =>
-  count ? `${verb} ${counted(count, what)}` : verb
+  count ? sentence`${verb} ${counted(count, what)}` : verb
 
 export interface ActProps<T, Done> {
   /** The text of the button. */
@@ -36,7 +36,7 @@ export interface ActProps<T, Done> {
   isReady?(seen: T): boolean
   work(seen: T): Promise<Done>
   /** The sentence for a toast, or what makes it of the outcome; none if it is left out. */
-  said?: string | ((done: Done) => string)
+  said?: string | ((done: Done) => ComponentChildren)
   onDone?(): void
   /** The text of the question. */
   children?: ComponentChildren | ((seen: T) => ComponentChildren)

@@ -1,7 +1,7 @@
 /** Counts of queues as they are shown, and the tabs of the states that have them. */
 import type { QueueStatus } from '../shared/queue-types'
 import { link, type PageQuery } from './address'
-import { Num } from './parts'
+import { Num, shown } from './parts'
 
 /**
  * The counts, with dead letters among the dead: every message of a dead-letter queue that is not archived, as the metrics and
@@ -53,10 +53,7 @@ export function StateTabs<State extends string>({ label, to, query, current, isB
         aria-current={state === current ? 'page' : undefined}
         class={kind}
       >
-        {by.titles[state]}{' '}
-        <b>
-          <Num value={count} />
-        </b>
+        {by.titles[state]} <b>{shown(count)}</b>
       </a>
     )
   }

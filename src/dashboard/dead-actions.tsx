@@ -44,7 +44,7 @@ export function DeadButtons({ queue, chosen, what, ways = ['Retry', 'Delete'], .
         label={`${way} ${what} …`}
         isDisabled={props.isDisabled === true || isWorking}
         look={(signal) => does(queue, { ...chosen, dryRun: true }, signal)}
-        title={(count) => `${verbOn(way, 'dead message')(count)}?`}
+        title={(count) => sentence`${verbOn(way, 'dead message')(count)}?`}
         action={verbOn(way, 'message')}
         isDanger={way === 'Delete'}
         work={(count) => startWork(queue, did, count, (limit, signal) => does(queue, { ...chosen, limit }, signal))}

@@ -4,11 +4,9 @@ import type { DeadErrors, QueueStatus } from '../shared/queue-types'
 import { link } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
-import { LoadState, NameLink } from './parts'
-import { type Asked, usePolled } from './polled'
+import { LoadState, NameLink, Num } from './parts'
+import { type Asked, SELDOM_MS, usePolled } from './polled'
 import { type Column, Table } from './table'
-
-const EVERY_MS = 5000
 
 interface DeadPlace {
   /** The queue that has the messages. */
@@ -37,7 +35,7 @@ type DeadInProps = DeadPlace & { onDone(): void }
 export function DeadIn({ onDone, ...place }: DeadInProps) {
   const { holder, from } = place
   const { address, load } = errorsOf(place)
-  const { data, error, refresh } = usePolled(load, address, EVERY_MS, address)
+  const { data, error, refresh } = usePolled(load, address, SELDOM_MS, address)
   const done = () => {
     refresh()
     onDone()
@@ -57,7 +55,9 @@ export function DeadIn({ onDone, ...place }: DeadInProps) {
         <Table columns={columnsOf({ ...place, onDone: done })} rows={data.errors} keyOf={(one) => one.error} />
       )}
       {data?.isExact === false && (
-        <p class="muted small note">Of the last {data.counted} that were looked at. There are older ones.</p>
+        <p class="muted small note">
+          Of the last <Num value={data.counted} /> that were looked at. There are older ones.
+        </p>
       )}
     </section>
   )

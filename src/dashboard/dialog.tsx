@@ -4,10 +4,10 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { submitting } from './form'
 
 interface DialogProps {
-  title: string
+  title: ComponentChildren
   children: ComponentChildren
   /** The text of the button that confirms. */
-  action: string
+  action: ComponentChildren
   isDanger?: boolean | undefined
   /** False while there is nothing to do, or it is not known yet. */
   isReady: boolean

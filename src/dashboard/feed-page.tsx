@@ -125,7 +125,7 @@ function Republish({ feed, onDone }: { feed: string; onDone(): void }) {
         const body = Object.keys(values).length === 0 ? { prefix: '' } : values
         return ask(operations.republishEntries, { path: { feed }, body })
       }}
-      said={({ republished }) => `${counted(republished, 'entry', 'entries')} will be published again.`}
+      said={({ republished }) => sentence`${counted(republished, 'entry', 'entries')} will be published again.`}
       onSaved={onDone}
     >
       <p class="muted">Every consumer reads these entries once more, unchanged.</p>
@@ -169,7 +169,7 @@ function Buttons({ consumer: { consumer: name, cursor, lag }, feed, onDone }: Co
   const shownName = <Name>{name}</Name>
   const moveTo = (to: bigint) => ({
     work: () => ask(operations.moveCursor, { path, body: { cursor: to, force: to < cursor } }),
-    said: (moved: Pick<Consumer, 'cursor'>) => `${name} continues after ${moved.cursor}.`,
+    said: (moved: Pick<Consumer, 'cursor'>) => sentence`${name} continues after ${moved.cursor}.`,
   })
   const about = { class: 'plain', scope: 'feed', onDone } as const
   return (
@@ -180,8 +180,8 @@ function Buttons({ consumer: { consumer: name, cursor, lag }, feed, onDone }: Co
         isDanger={lag > 0}
       >
         <p>
-          {shownName} skips {lag === 0 ? 'nothing' : `up to ${counted(lag, 'change')}`} that it has not read, and
-          continues after {String(feed.lastSyncId)}.
+          {shownName} skips {lag === 0 ? 'nothing' : sentence`up to ${counted(lag, 'change')}`} that it has not read,
+          and continues after <Num value={feed.lastSyncId} />.
         </p>
       </Act>
       <Act

@@ -33,7 +33,7 @@ export interface FormDialogProps<T extends object, Saved> {
   /** Throws `settings_changed` if the settings no longer have the tag. */
   save(values: FieldValues, headers: Record<string, string>): Promise<Saved>
   /** The sentence for a toast, or what makes it of the outcome. Default: that the settings are saved. */
-  said?: string | ((saved: Saved) => string)
+  said?: string | ((saved: Saved) => ComponentChildren)
   /** A second step before the save: what it does, in words. */
   question?(values: FieldValues): ComponentChildren
   onSaved?(values: FieldValues): void

@@ -127,16 +127,16 @@ function LastItems({ recent, arrived, live }: LiveView & { recent: UntaggedRecen
 
 /** Tells screen readers how many items were appended, at most every few seconds. */
 function Spoken({ arrivals }: { arrivals: number }) {
-  const [said, setSaid] = useState({ arrivals: 0, text: '' })
+  const [said, setSaid] = useState({ arrivals: 0, items: 0 })
   useEffect(() => {
     if (arrivals === said.arrivals) return
-    const text = counted(arrivals - said.arrivals, 'new item')
-    const timer = setTimeout(() => setSaid({ arrivals, text }), said.arrivals === 0 ? 0 : SAY_MS)
+    const items = arrivals - said.arrivals
+    const timer = setTimeout(() => setSaid({ arrivals, items }), said.arrivals === 0 ? 0 : SAY_MS)
     return () => clearTimeout(timer)
   }, [arrivals, said])
   return (
     <p class="hidden" aria-live="polite">
-      {said.text}
+      {said.items > 0 && counted(said.items, 'new item')}
     </p>
   )
 }

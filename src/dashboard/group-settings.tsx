@@ -61,7 +61,7 @@ function Clear({ group }: { group: string }) {
       isDanger
       mustType={group}
       work={() => ask(operations.clearGroup, { path: { group } })}
-      said={({ deleted }) => `${counted(deleted, 'item')} removed.`}
+      said={({ deleted }) => sentence`${counted(deleted, 'item')} removed.`}
     >
       <p>{sentence`All items of ${<Name>{group}</Name>} are removed for good. The group stays, and its ids continue.`}</p>
     </Act>

@@ -3,7 +3,7 @@ import * as operations from '../client/operations'
 import type { Item } from '../shared/group-types'
 import { Act } from './action'
 import { ask } from './api'
-import { counted, Name, NameLink, Num } from './parts'
+import { counted, Name, NameLink, Num, sentence } from './parts'
 import { type Column, Table } from './table'
 import { Time } from './time'
 import { Value } from './value'
@@ -35,7 +35,7 @@ export function Held({ newer, gone = 0, onShow }: { newer: number; gone?: number
   return (
     <div class="held">
       <button type="button" onClick={onShow}>
-        {newer > 0 ? `${newer} new` : 'Show the items of now'}
+        {newer > 0 ? sentence`${newer} new` : 'Show the items of now'}
       </button>
       {gone > 0 && <span class="muted">{counted(gone, 'item')} below left the group.</span>}
     </div>

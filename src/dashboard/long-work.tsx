@@ -4,7 +4,7 @@
  */
 import type { RecentnError } from '../shared/recentn-error'
 import { toError } from './api'
-import { counted, Problem } from './parts'
+import { counted, Problem, sentence } from './parts'
 import { makeStore } from './store'
 
 /** Messages of one step. */
@@ -63,7 +63,9 @@ export function WorkProgress({ of: key }: { of: string }) {
     <div class="row">
       {isRunning && <progress max={of} value={done} aria-label={`Messages ${did}`} />}
       <p class="done" role="status">
-        {isRunning ? `${done} of ${counted(of, 'message')} ${did} …` : `${counted(done, 'message')} ${did}.`}
+        {isRunning
+          ? sentence`${done} of ${counted(of, 'message')} ${did} …`
+          : sentence`${counted(done, 'message')} ${did}.`}
       </p>
       {isRunning && (
         <button type="button" onClick={() => stop.abort()}>

@@ -8,10 +8,8 @@ import { Act } from './action'
 import { ask, PAGE_LENGTH } from './api'
 import { Held, Items } from './items'
 import { Actions } from './may'
-import { counted, LoadState, Name, PageHead, Pager } from './parts'
-import { usePolled } from './polled'
-
-const EVERY_MS = 5000
+import { counted, LoadState, Name, PageHead, Pager, sentence } from './parts'
+import { SELDOM_MS, usePolled } from './polled'
 
 interface Loaded {
   before: string | null
@@ -41,7 +39,7 @@ export function MemberPage({ member, before }: { member: string; before: string 
     last.current = await load(member, before, last.current, signal)
     return last.current
   }
-  const { data, error, refresh } = usePolled(loadAgain, String(before), EVERY_MS)
+  const { data, error, refresh } = usePolled(loadAgain, String(before), SELDOM_MS)
   const renew = () => {
     last.current = null
     refresh()
@@ -82,11 +80,11 @@ function Erase({ member, onDone }: { member: string; onDone(): void }) {
       label="Erase …"
       look={(signal) => countItems(member, signal)}
       title="Erase the member?"
-      action={(has) => (has === null || has.items === 0 ? 'Erase' : `Erase ${has.least}${counted(has.items, 'item')}`)}
+      action={(has) => (has?.items ? sentence`Erase ${has.least}${counted(has.items, 'item')}` : 'Erase')}
       isDanger
       mustType={member}
       work={() => ask(operations.eraseMember, { path: { member }, query: {} })}
-      said={({ deleted }) => `${counted(deleted, 'item')} erased.`}
+      said={({ deleted }) => sentence`${counted(deleted, 'item')} erased.`}
       onDone={onDone}
     >
       {({ items, groups, least }) => (
@@ -94,7 +92,7 @@ function Erase({ member, onDone }: { member: string; onDone(): void }) {
           <Name>{member}</Name>{' '}
           {items === 0
             ? 'has no items in any window.'
-            : `has ${least}${counted(items, 'item')} in ${least}${counted(groups, 'group')}. They are erased for good.`}
+            : sentence`has ${least}${counted(items, 'item')} in ${least}${counted(groups, 'group')}. They are erased for good.`}
         </p>
       )}
     </Act>

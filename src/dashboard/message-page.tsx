@@ -7,7 +7,7 @@ import { goTo } from './address'
 import { ask } from './api'
 import { DeadButtons } from './dead-actions'
 import { Actions } from './may'
-import { Badge, Facts, LoadState, Name, NameLink, Num, PageHead, Section, sentence, WayUp } from './parts'
+import { Badge, Facts, LoadState, Name, NameLink, PageHead, Section, sentence, WayUp } from './parts'
 import { EVERY_MS, usePolled } from './polled'
 import { Holder, Release } from './receivers'
 import { type Column, Table } from './table'
@@ -89,11 +89,10 @@ const COLUMNS: readonly Column<WholeMessage['failures'][number]>[] = [
 function factsOf(message: WholeMessage) {
   const { state, receiveCount, maxReceives, visibleAt, deadAt, receiver, key, messageGroup } = message
   const hasVisible = state !== 'dead' && state !== 'archived' && visibleAt.getTime() !== deadAt?.getTime()
-  const received = <Num value={receiveCount} />
   return {
     'Receives before it died': isLetter(message) ? message.deadReceiveCount : null,
     [isLetter(message) ? 'Receives here' : 'Receives']:
-      maxReceives === null ? received : sentence`${received} of at most ${<Num value={maxReceives} />}`,
+      sentence`${receiveCount}${maxReceives && sentence` of at most ${maxReceives}`}`,
     'Held by': receiver && <Holder of={receiver} />,
     Priority: String(message.priority),
     Key: key && <Name>{key}</Name>,

@@ -2,15 +2,14 @@
  * Everything that is wrong now: a line for each trouble, the worst first, which leads to where it is repaired. While the page
  * is open its lines keep their places: one that is over says so, and a new one comes last.
  */
+import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { Overview, Trouble } from '../shared/overview-types'
 import { ask } from './api'
-import { Badge, counted, LoadState, NameLink, PageHead } from './parts'
-import { usePolled } from './polled'
+import { Badge, counted, LoadState, NameLink, PageHead, sentence } from './parts'
+import { SELDOM_MS, usePolled } from './polled'
 import { type Column, Table } from './table'
-
-const EVERY_MS = 5000
 
 interface Told {
   title: string
@@ -20,7 +19,7 @@ interface Told {
   /** Of the messages that the page shows. */
   state?: string
   /** A text follows the number of messages; a function makes the whole sentence. */
-  says: string | ((trouble: Trouble) => string)
+  says: string | ((trouble: Trouble) => ComponentChildren)
 }
 
 const TOLD: Readonly<Record<Trouble['kind'], Told>> = {
@@ -33,15 +32,15 @@ const TOLD: Readonly<Record<Trouble['kind'], Told>> = {
   blocked: {
     ...{ title: 'Blocked', state: 'blocked' },
     says: ({ count, messageGroup: oldest }) =>
-      `${counted(count, 'message')} wait for others of their group${oldest === null ? '' : `, the oldest of ${oldest}`}.`,
+      sentence`${counted(count, 'message')} wait for others of their group${oldest === null ? '' : `, the oldest of ${oldest}`}.`,
   },
   unpublished: {
     ...{ title: 'Unpublished', page: 'feeds' },
-    says: ({ count }) => `${counted(count, 'entry', 'entries')} without a publisher.`,
+    says: ({ count }) => sentence`${counted(count, 'entry', 'entries')} without a publisher.`,
   },
   behind: {
     ...{ title: 'Behind', page: 'feeds' },
-    says: ({ count, consumer }) => `The consumer ${consumer} is ${counted(count, 'change')} behind.`,
+    says: ({ count, consumer }) => sentence`The consumer ${consumer} is ${counted(count, 'change')} behind.`,
   },
   schedule: {
     ...{ title: 'Schedule', page: 'schedules' },
@@ -51,7 +50,7 @@ const TOLD: Readonly<Record<Trouble['kind'], Told>> = {
 
 export function OverviewPage() {
   const load = (signal: AbortSignal) => ask(operations.getOverview, { query: {} }, signal)
-  const { data, error } = usePolled(load, 'overview', EVERY_MS, 'overview')
+  const { data, error } = usePolled(load, 'overview', SELDOM_MS, 'overview')
   const lines = useLines(data)
   return (
     <>
@@ -104,7 +103,7 @@ function Where({ line: { isOver, ...trouble } }: { line: Line }) {
       </NameLink>
       <div class="muted small">
         {isOver && 'Over: '}
-        {typeof says === 'string' ? `${counted(trouble.count, 'message')} ${says}` : says(trouble)}
+        {typeof says === 'string' ? sentence`${counted(trouble.count, 'message')} ${says}` : says(trouble)}
       </div>
     </>
   )

@@ -30,7 +30,7 @@ export function shown(value: ComponentChildren | Date): ComponentChildren {
 
 interface FactProps {
   term: string
-  note?: string | null
+  note?: ComponentChildren
   isBad?: boolean
   children: ComponentChildren
 }
@@ -179,10 +179,8 @@ export function Num({ value }: { value: number | bigint }) {
   return <span class="digits">{groups.map((three, i) => (i === 0 ? three : <span key={i}>{three}</span>))}</span>
 }
 
-/** A sentence with names or numbers in it. */
+/** A sentence with names or numbers in it: each number is shown as a figure is. */
 export const sentence = (texts: TemplateStringsArray, ...parts: ComponentChildren[]) =>
-  texts.map((text, at) => [text, parts[at]])
+  texts.map((text, at) => [text, shown(parts[at])])
 
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${value} ${value === 1 ? one : many}`
-}
+export const counted = (value: number, one: string, many = `${one}s`) => sentence`${value} ${value === 1 ? one : many}`

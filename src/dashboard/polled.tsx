@@ -9,8 +9,9 @@ import { answers, isAccessError, sentenceOf, serverNow, toError } from './api'
 import { makeStore } from './store'
 import { Time } from './time'
 
-/** The usual pause. */
+/** The usual pause, and that of what is more work for the server. */
 export const EVERY_MS = 3000
+export const SELDOM_MS = 5000
 const FIRST_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 30_000
 

@@ -44,7 +44,7 @@ function Purge({ queue: { queue, isDeadLetterQueue }, from, onDone }: ActionsPro
       mustType={queue}
       look={(signal) => purge(true, signal)}
       work={() => purge(false)}
-      said={(count) => `${counted(count, 'message')} deleted.`}
+      said={(count) => sentence`${counted(count, 'message')} deleted.`}
       onDone={onDone}
     >
       {(count) => (
@@ -65,7 +65,7 @@ function Purge({ queue: { queue, isDeadLetterQueue }, from, onDone }: ActionsPro
 function purgeText(count: number, from: readonly string[] | null) {
   if (count === 0) return 'Nothing is ready or delayed: there is nothing to delete.'
   const are = count === 1 ? 'is' : 'are'
-  if (from === null) return `${counted(count, 'message')} that ${are} ready or delayed ${are} deleted for good.`
+  if (from === null) return sentence`${counted(count, 'message')} that ${are} ready or delayed ${are} deleted for good.`
   const names = from.map((each, i) => [i > 0 && ', ', <Name>{each}</Name>])
   return sentence`${counted(count, 'dead letter')} ${are} deleted for good, and can't be redriven any more: what is ready
     or delayed here died in ${names.length > 0 ? names : 'another queue'}, or was sent here.`

@@ -91,7 +91,7 @@ export function SendMessage({ queue, onDone }: { queue: string; onDone(): void }
 
 export function DeleteQueue({ queue: { queue, counts } }: { queue: QueueStatus }) {
   const count = Object.values(counts).reduce((sum, each) => sum + each, 0)
-  const what = count === 0 ? 'no message in it' : `all ${counted(count, 'message')}`
+  const what = count === 0 ? 'no message in it' : sentence`all ${counted(count, 'message')}`
   return (
     <DeleteButton part="queues" mustType={queue} work={() => ask(operations.dropQueue, { path: { queue } })}>
       <p>{sentence`${<Name>{queue}</Name>} is deleted with ${what}. Its schedules can't send any more.`}</p>

@@ -4,7 +4,7 @@ import * as operations from '../client/operations'
 import type { HistoryPeriod, QueueHistory, QueueStatus } from '../shared/queue-types'
 import { ask } from './api'
 import { countsOf, diedOf } from './counts'
-import { Fact } from './parts'
+import { Fact, sentence } from './parts'
 import { type Asked, usePolled } from './polled'
 import { QueueChart } from './queue-chart'
 import { duration } from './time'
@@ -75,9 +75,9 @@ function Strip({ queue, history }: { queue: QueueStatus; history: QueueHistory |
 }
 
 /** Such as `+150 a minute`, or `empty in 12 min`. */
-function changeOf(growth: number | null, waiting: number): string | null {
+function changeOf(growth: number | null, waiting: number) {
   if (growth === null || growth === 0) return null
-  if (growth > 0) return `+${growth} a minute`
+  if (growth > 0) return sentence`+${growth} a minute`
   return waiting > 0 ? `empty in ${duration((waiting / -growth) * 60)}` : null
 }
 

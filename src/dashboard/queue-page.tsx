@@ -6,7 +6,7 @@ import { ask } from './api'
 import { StateTabs } from './counts'
 import { DeadIn, deadPlaces, errorsOf } from './dead-letters'
 import { WorkProgress } from './long-work'
-import { Badge, Facts, NameLink, Num, sentence } from './parts'
+import { Badge, Facts, NameLink, sentence } from './parts'
 import { askFirst, usePolled } from './polled'
 import { QueueActions } from './queue-actions'
 import { historyOf, QueueFigures } from './queue-history'
@@ -98,10 +98,10 @@ function attributesOf(queue: QueueStatus, from: readonly string[]) {
   }
 }
 
-const atMost = (value: number) => sentence`at most ${<Num value={value} />}`
+const atMost = (value: number) => sentence`at most ${value}`
 
 const rateOf = ({ messages, perSeconds }: NonNullable<QueueStatus['rateLimit']>) =>
-  sentence`${<Num value={messages} />} in ${exactDuration(perSeconds)}`
+  sentence`${messages} in ${exactDuration(perSeconds)}`
 
 const queueLink = (name: string) => (
   <NameLink key={name} class="block" to={['queues', name]}>

@@ -5,7 +5,7 @@ import type { PageQuery } from './address'
 import { ask } from './api'
 import { countsOf, diedOf, StateTabs } from './counts'
 import { ListPage } from './list-page'
-import { Badge, NameLink } from './parts'
+import { Badge, NameLink, sentence } from './parts'
 import { NewQueue } from './queue-forms'
 import type { Column } from './table'
 import { duration } from './time'
@@ -70,4 +70,4 @@ const COLUMNS: readonly Column<QueueStatus>[] = [
   },
 ]
 
-const changeOf = (growth: number | null) => (growth ? `${growth > 0 ? '+' : '−'}${Math.abs(growth)}` : '')
+const changeOf = (growth: number | null) => (growth ? sentence`${growth > 0 ? '+' : '−'}${Math.abs(growth)}` : '')

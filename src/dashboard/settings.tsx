@@ -1,7 +1,7 @@
 /** The settings of groups and policies: their columns and fields, and what a change of them would remove. */
 import type { Group, Losses, Policy } from '../shared/group-types'
 import { described, type FormField } from './form-fields'
-import { Badge, counted, LoadState, Name } from './parts'
+import { Badge, counted, LoadState, Name, sentence } from './parts'
 import { usePolled } from './polled'
 import type { Column } from './table'
 import { exactDuration } from './time'
@@ -42,7 +42,7 @@ interface EffectProps {
   settings: object
   /** As the server counts. */
   count(signal: AbortSignal): Promise<Losses>
-  says(losses: Losses): string
+  says: typeof lossText
 }
 
 /** The question before a change: the settings in words, and the items that it would remove. */
@@ -58,15 +58,15 @@ export function Effect({ of, fields, settings, count, says }: EffectProps) {
   )
 }
 
-export function policyLossText(losses: Losses): string {
+export function policyLossText(losses: Losses) {
   const { groups } = losses
   return groups === 0
-    ? 'No group follows it.'
-    : `${counted(groups, 'group')} ${groups > 1 ? 'follow' : 'follows'} it. ${lossText(losses)}`
+    ? sentence`No group follows it.`
+    : sentence`${counted(groups, 'group')} ${groups > 1 ? 'follow' : 'follows'} it. ${lossText(losses)}`
 }
 
-export function lossText({ groups, losingGroups, items, isExact }: Losses): string {
-  if (items === 0) return 'No item is removed.'
-  const where = losingGroups < groups || groups > 1 ? ` in ${losingGroups} of them` : ''
-  return `${isExact ? '' : 'At most '}${counted(items, 'item')}${where} ${items === 1 ? 'is' : 'are'} removed for good.`
+export function lossText({ groups, losingGroups, items, isExact }: Losses) {
+  if (items === 0) return sentence`No item is removed.`
+  const where = losingGroups < groups || groups > 1 ? sentence` in ${losingGroups} of them` : ''
+  return sentence`${isExact ? '' : 'At most '}${counted(items, 'item')}${where} ${items === 1 ? 'is' : 'are'} removed for good.`
 }

@@ -1,8 +1,9 @@
 /** Results of actions: shown for some seconds at the edge of the window, whichever page is open by then. */
+import type { ComponentChildren } from 'preact'
 import { makeStore } from './store'
 
 interface Toast {
-  text: string
+  text: ComponentChildren
   isBad: boolean
 }
 
@@ -11,7 +12,7 @@ const SHOWN_BAD_MS = 12_000
 
 const toasts = makeStore<readonly Toast[]>([])
 
-export function say(text: string, isBad = false): void {
+export function say(text: ComponentChildren, isBad = false): void {
   const toast = { text, isBad }
   toasts.set([...toasts.get(), toast])
   const hide = () => toasts.set(toasts.get().filter((one) => one !== toast))

@@ -31,8 +31,8 @@ export const TROUBLE: AnswerOf<Trouble> = answer('Trouble', {
   kind: of(
     oneOf(TROUBLES),
     'dead',
-    '`dead`: messages died in a queue. `unreceived`: they are ready for a minute, and none is in flight. `late`: they are ready ' +
-      'for 5 minutes, and some are in flight. `growing`: more and more wait, for 10 minutes. `paused`: the queue is paused and has some. `held`: they are in flight for 10 minutes, ' +
+    '`dead`: messages died in a queue. `unreceived`: they are ready for a minute, none is in flight, and no process receives. `late`: they are ready ' +
+      'for 5 minutes, and a process receives. `growing`: more and more wait, for 10 minutes. `paused`: the queue is paused and has some. `held`: they are in flight for 10 minutes, ' +
       'or their claims ended a minute ago. `blocked`: they wait for their message group for 5 minutes. `unpublished`: entries of a ' +
       'feed wait for a publisher for a minute. `behind`: a consumer has not read changes of 5 minutes ago, or 10,000 of them. ' +
       '`schedule`: it cannot send its tick, or nothing sends it.',

@@ -2,7 +2,7 @@
 
 /**
  * - `dead`: messages that died in a queue, and are dead there or in a dead-letter queue
- * - `unreceived`: messages are ready in a queue for a minute or longer, and none is in flight
+ * - `unreceived`: messages are ready in a queue for a minute or longer, none is in flight, and no process reports that it receives
  * - `late`: messages are ready for five minutes or longer, in a queue from which messages are received
  * - `growing`: more messages wait in a queue than ten minutes ago, and more and more since
  * - `paused`: messages are in a queue that is paused

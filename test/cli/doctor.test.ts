@@ -6,6 +6,7 @@ import { findingsJson } from '../../src/cli/doctor'
 import { clusterAnswer, connectionsAnswer } from '../../src/cli/doctor-servers'
 import { dataSourceOptions } from '../../src/database/opening/connect'
 import { openStore } from '../../src/store/open'
+import { recorded } from '../contract/queues/recorded'
 import { describeEngine, destroyNow, destroySource, engineUrl, freshDatabase } from '../support/engines'
 import { eventually, pause } from '../support/timing'
 import { command, run, temporaryFolder } from './support'
@@ -124,6 +125,37 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
     )
     // It warns; nothing is wrong with the database.
     expect(said.code).toBe(0)
+    await database.drop()
+  })
+
+  it('gives the advice for queues that are late, that grow, or both, once', async () => {
+    const database = await freshDatabase(engine)
+    const behind = { offsetMs: -7_200_000 }
+    const store = await openStore({
+      url: database.url,
+      sweep: false,
+      publish: false,
+      clockOffsetMs: () => behind.offsetMs,
+    })
+    const { queues } = store
+    for (const queue of ['late', 'both', 'growing']) await queues.put(queue, { visibilityTimeoutSeconds: 43_200 })
+    const sendTo = (queue: string, count: number) => queues.sendMany(queue, Array(count).fill({ body: 1 }))
+    for (const queue of ['late', 'both']) {
+      await sendTo(queue, 20)
+      await queues.receive(queue)
+    }
+    behind.offsetMs = -630_000
+    for (let n = 0; n < 3; n++) {
+      await sendTo('both', 20)
+      // It grows, but its messages are new.
+      await queues.purge('growing')
+      await sendTo('growing', 20 * (n + 1))
+      await recorded(store)
+      if (n < 2) behind.offsetMs += 300_000
+    }
+    await store.close()
+    const said = await command(['doctor', '--database-url', database.url])
+    expect(said.stdout).toContain('-> workers do not keep up with "both" (79), "late" (19), "growing" (60); see')
     await database.drop()
   })
 

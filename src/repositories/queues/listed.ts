@@ -5,7 +5,7 @@ import { QUEUE_STATES } from '../../fields/queues'
 import { invalidInput, RecentnError } from '../../shared/errors'
 import type { TroubleKind } from '../../shared/overview-types'
 import type { QueueListOptions, QueueOrder, QueuePage, QueueState, QueueStatus } from '../../shared/queue-types'
-import { MAX_KEYS, rowsAmong } from '../chunks'
+import { groupedBy, MAX_KEYS, rowsAmong } from '../chunks'
 import { nameRange } from '../name-range'
 import { column, shaped } from '../row-shape'
 import { countLimited, countsBy } from './counts'
@@ -97,13 +97,13 @@ function listLooked(
   const numberOf = sort && VALUE[sort]
   return session.read(async (reader) => {
     const look = await totals.look(reader)
-    const troubled = statesIn(look)
+    const troubles = groupedBy(look.troubles, ({ name }) => name)
     const states = Object.fromEntries(QUEUE_STATES.map((each) => [each, 0])) as Record<QueueState, number>
     const found: (Candidate & SortPlace)[] = []
     const letterIds = await deadLetterIds(reader)
     for (const row of await rowsOf(reader, CANDIDATE.columns(reader), names)) {
       const one = CANDIDATE.of(row)
-      const own = ownStates(one, letterIds.has(one.id), troubled)
+      const own = ownStates(one, letterIds.has(one.id), troubles.get(one.queue))
       for (const each of own) states[each]++
       if (state !== undefined && !own.has(state)) continue
       found.push({ ...one, value: numberOf?.(numbersIn(look, one.id)) ?? (numberOf ? Number.NEGATIVE_INFINITY : 0) })
@@ -141,22 +141,13 @@ function placeOf(after: string, sort: QueueOrder | undefined): SortPlace {
   return { value: Number(value), queue }
 }
 
-function statesIn({ troubles }: QueuesLook): ReadonlyMap<string, ReadonlySet<QueueState>> {
-  const states = new Map<string, Set<QueueState>>()
-  for (const { kind, name } of troubles) {
-    const state = STATE_OF[kind]
-    if (state !== undefined) states.set(name, (states.get(name) ?? new Set()).add(state))
-  }
-  return states
-}
-
 /** A pause is read each time: a caller that pauses a queue sees it at once. */
 function ownStates(
-  { queue, paused }: Candidate,
+  { paused }: Candidate,
   isDeadLetterQueue: boolean,
-  troubled: ReturnType<typeof statesIn>,
+  troubles: QueuesLook['troubles'] = [],
 ): Set<QueueState> {
-  const states = new Set<QueueState>(troubled.get(queue)).add('all')
+  const states = new Set<QueueState>(troubles.flatMap(({ kind }) => STATE_OF[kind] ?? [])).add('all')
   if (!isDeadLetterQueue) states.add('main')
   if (paused) states.add('paused')
   return states
@@ -165,8 +156,7 @@ function ownStates(
 /** Without archived messages. */
 function numbersIn(look: QueuesLook, id: bigint) {
   const states = look.states.get(id) ?? []
-  const own = new Map(states.map(({ state, messages }) => [state, messages]))
-  const count = (state: number) => own.get(state) ?? 0
+  const count = (state: number) => states.find((one) => one.state === state)?.messages ?? 0
   return {
     counts: countsBy(count, 0),
     oldestMs: oldestIn(states),

@@ -5,9 +5,10 @@ import { groupedBy, rowsAmong } from '../chunks'
 import { column, shaped } from '../row-shape'
 import { type Letters, readLetters } from './dead/deaths'
 import { type Growths, growthIn, nowOf, readGrowth } from './history/read'
+import { unreceivedAmong } from './receivers/read'
 import { countOf, MAX_IDS, STATE } from './rows'
 
-/** Ready for longer than this, with no message in flight: probably no process receives. */
+/** Ready for longer than this, with no message in flight and no receiver that reports: probably no process receives. */
 const UNRECEIVED_MS = 60_000
 const LATE_MS = 300_000
 /** A worker that needs longer extends its claim, and is named all the same. */
@@ -88,14 +89,16 @@ export async function lookAtQueues(reader: Reader): Promise<QueuesLook> {
   const nowMs = await nowOf(reader)
   const [letters, growth, queues] = [await readLetters(reader), await readGrowth(reader), await readQueues(reader)]
   const states = groupedBy(await readStates(reader), ({ queueId }) => queueId)
+  const still = [...states].flatMap(([id, all]) => (isStill(queues.get(id), all, nowMs) ? id : []))
+  const unreceived = await unreceivedAmong(reader, still)
   const found = [lettersFound(queues, letters)]
   for (const [id, all] of states) {
     const queue = queues.get(id)
     // The queue is being dropped.
     if (queue === undefined) continue
     const again = letters.reduce((sum, { holderId, deadAgain }) => sum + (holderId === id ? deadAgain : 0), 0)
-    const own = new Map(all.map((one) => [one.state, one]))
-    found.push(ownTroubles(queue, own, again, nowMs), growing(queue, own, growthIn(growth, id)?.growingSinceMs ?? null))
+    const growingSinceMs = growthIn(growth, id)?.growingSinceMs ?? null
+    found.push(ownTroubles(queue, all, { again, isUnreceived: unreceived.has(id), growingSinceMs }, nowMs))
   }
   found.push(await heldMessages(reader, queues, states, nowMs))
   return { nowMs, troubles: found.flat(), states, letters, growth }
@@ -111,44 +114,43 @@ function lettersFound(queues: ReadonlyMap<bigint, QueueRow>, letters: readonly L
   })
 }
 
+/** Whether messages wait and none is in flight. Then receivers' reports decide, because a fast receiver holds none at most instants. */
+function isStill(queue: QueueRow | undefined, all: readonly StateRow[], nowMs: number): boolean {
+  if (!queue || queue.paused || queue.isDeadLetterQueue || all.some(({ state }) => state === STATE.inFlight))
+    return false
+  return all.some((one) => one.state === STATE.ready && nowMs - waitsSince(one) >= UNRECEIVED_MS)
+}
+
 function ownTroubles(
   { queue: name, paused, isDeadLetterQueue }: QueueRow,
-  states: ReadonlyMap<number, StateRow>,
-  deadAgain: number,
+  all: readonly StateRow[],
+  { again, isUnreceived, growingSinceMs }: { again: number; isUnreceived: boolean; growingSinceMs: number | null },
   nowMs: number,
 ): FoundTrouble[] {
   const found: FoundTrouble[] = []
-  const [ready, blocked, dead] = [STATE.ready, STATE.blocked, STATE.dead].map((state) => states.get(state))
-  if (dead !== undefined && dead.messages > deadAgain) {
-    found.push({ kind: 'dead', name, count: dead.messages - deadAgain, sinceMs: dead.firstMajor })
+  const [ready, blocked, dead] = [STATE.ready, STATE.blocked, STATE.dead].map((state) =>
+    all.find((one) => one.state === state),
+  )
+  if (dead !== undefined && dead.messages > again) {
+    found.push({ kind: 'dead', name, count: dead.messages - again, sinceMs: dead.firstMajor })
   }
   // Dead letters need no receiver.
   if (isDeadLetterQueue) return found
+  const waiting = [ready, blocked].filter((state) => state !== undefined)
+  const count = waiting.reduce((sum, { messages }) => sum + messages, 0)
   if (paused) {
-    const waiting = [ready, blocked].filter((state) => state !== undefined)
-    const count = waiting.reduce((sum, { messages }) => sum + messages, 0)
     if (count > 0) found.push({ kind: 'paused', name, count, sinceMs: Math.min(...waiting.map(waitsSince)) })
     return found
   }
-  if (ready !== undefined) {
-    const sinceMs = waitsSince(ready)
-    const isReceived = states.has(STATE.inFlight)
-    if (nowMs - sinceMs >= (isReceived ? LATE_MS : UNRECEIVED_MS)) {
-      found.push({ kind: isReceived ? 'late' : 'unreceived', name, count: ready.messages, sinceMs })
-    }
+  if (growingSinceMs !== null && count > 0) found.push({ kind: 'growing', name, count, sinceMs: growingSinceMs })
+  if (ready !== undefined && (isUnreceived || nowMs - waitsSince(ready) >= LATE_MS)) {
+    found.push({ kind: isUnreceived ? 'unreceived' : 'late', name, count: ready.messages, sinceMs: waitsSince(ready) })
   }
   if (blocked !== undefined && nowMs - blocked.visibleAtMs >= BLOCKED_MS) {
     const { messages: count, visibleAtMs: sinceMs, messageGroup } = blocked
     found.push({ kind: 'blocked', name, count, sinceMs, messageGroup })
   }
   return found
-}
-
-/** A paused queue has a trouble already, and a dead-letter queue no receivers. */
-function growing({ queue: name, ...queue }: QueueRow, states: ReadonlyMap<number, StateRow>, sinceMs: number | null) {
-  if (sinceMs === null || queue.paused || queue.isDeadLetterQueue) return []
-  const count = (states.get(STATE.ready)?.messages ?? 0) + (states.get(STATE.blocked)?.messages ?? 0)
-  return count === 0 ? [] : [{ kind: 'growing' as TroubleKind, name, count, sinceMs }]
 }
 
 /** The oldest message may have become ready just now, after a delay: then the first one may wait for longer. */

@@ -1,5 +1,6 @@
 /** Each kind of trouble: when it begins and ends, and that a prefix cuts it. */
 import type { Overview, Store } from '../../../src/index'
+import type { BoundStore } from '../../../src/store/store'
 import { type Context, refusal } from '../context'
 
 export function describeOverview(context: Context): void {
@@ -8,7 +9,7 @@ export function describeOverview(context: Context): void {
   }
 
   /** A store whose database has nothing else in it. A store keeps its findings: each look is a store's first. */
-  async function alone(): Promise<{ store: Store; look: (prefix?: string) => Promise<Overview> }> {
+  async function alone(): Promise<{ store: Store; look: (prefix?: string) => Promise<Overview>; url: string }> {
     const url = await context.emptyDatabase()
     const store = await context.open({ url })
     const look = async (prefix?: string) => {
@@ -19,7 +20,7 @@ export function describeOverview(context: Context): void {
         await fresh.close()
       }
     }
-    return { store, look }
+    return { store, look, url }
   }
 
   const shortOf = ({ troubles }: Overview) => troubles.map(({ kind, name, count }) => [kind, name, count])
@@ -98,6 +99,44 @@ export function describeOverview(context: Context): void {
       pass(101)
       await store.queues.peek('alone')
       expect(shortOf(await look('al'))).toEqual([])
+    })
+
+    it('does not call a queue unreceived that a process receives from, though none is in flight just then', async () => {
+      const { store, look, url } = await alone()
+      const report = () => (store as unknown as BoundStore).opened.queues.report()
+      const receiveOne = async () => {
+        const [message] = await store.queues.receive('fast')
+        await store.queues.ack('fast', message ?? '')
+      }
+      /** Its state in the overview, and whether the list of queues calls it stuck. */
+      const found = async () => {
+        const fresh = await context.open({ url })
+        const { states } = await fresh.queues.list({ state: 'stuck' })
+        await fresh.close()
+        return [...shortOf(await look()), states?.stuck]
+      }
+      await store.queues.put('fast')
+      await store.queues.sendMany(
+        'fast',
+        [1, 2, 3].map((body) => ({ body })),
+      )
+      pass(61)
+      expect(await found()).toEqual([['unreceived', 'fast', 3], 1])
+      await receiveOne()
+      await report()
+      expect(await found()).toEqual([0])
+      // It has missed two reports, and is gone.
+      pass(91)
+      expect(await found()).toEqual([['unreceived', 'fast', 2], 1])
+      await report()
+      expect(await found()).toEqual([0])
+      pass(200)
+      await receiveOne()
+      await report()
+      expect(await found()).toEqual([['late', 'fast', 1], 1])
+      // The store still runs, but its last receive is too long ago.
+      await store.dataSource.query('UPDATE recentn_queue_receivers SET asked_at_ms = asked_at_ms - 121000')
+      expect(await found()).toEqual([['unreceived', 'fast', 1], 1])
     })
 
     it('tells the message group that blocks', async () => {

@@ -2,9 +2,9 @@
 import type { Reader, Row } from '../../../database/engine'
 import { QUEUE_RECEIVERS } from '../../../fields/answers-receivers'
 import type { BlockedGroup, MessageReceiver, QueueReceivers } from '../../../shared/queue-types'
-import { groupedBy } from '../../chunks'
+import { groupedBy, rowsAmong } from '../../chunks'
 import { requireHead } from '../heads'
-import { BEHIND, claimOrder, STATE, stateName } from '../rows'
+import { BEHIND, claimOrder, MAX_IDS, STATE, stateName } from '../rows'
 import { GONE_MS, LEAST_RECEIVER, LEFT_AT, RECEIVER_OF } from './own'
 
 /** Groups of one answer, those with the most messages that wait. */
@@ -14,6 +14,9 @@ const MAX_SEARCHED = 5000
 /** A store that has asked for no message for this long, and holds none, receives no more. */
 const ASKED_MS = 120_000
 
+const isThere = (now: string) => `asked_at_ms <> ${LEFT_AT} AND seen_at_ms >= ${now} - ${GONE_MS}`
+const hasAsked = (now: string) => `asked_at_ms >= ${now} - ${ASKED_MS}`
+
 /** Receivers of a queue, by their ids. */
 type Known = ReadonlyMap<number, { receiver: MessageReceiver; row: Row }>
 
@@ -21,20 +24,28 @@ async function knownReceivers({ tables, now, rows }: Reader, queueId: bigint, id
   if (ids?.length === 0) return new Map()
   const among = ids ? ` AND receiver_id IN (${ids})` : ''
   const found = await rows(
-    `SELECT receiver_id, name, since_ms, seen_at_ms, received, ${now} - seen_at_ms AS silent_ms, asked_at_ms, ${now} - asked_at_ms AS idle_ms ` +
+    `SELECT receiver_id, name, since_ms, seen_at_ms, received, ${isThere(now)} AS is_there, ${hasAsked(now)} AS has_asked ` +
       `FROM ${tables.queueReceivers} WHERE queue_id = ?${among} ORDER BY name, receiver_id`,
     [queueId],
   )
   return new Map(
     found.map((row) => {
       const lastSeenAt = new Date(Number(row.seen_at_ms))
-      const receiver = { name: row.name as string, lastSeenAt, gone: hasLeft(row) || Number(row.silent_ms) > GONE_MS }
+      const receiver = { name: row.name as string, lastSeenAt, gone: !Number(row.is_there) }
       return [Number(row.receiver_id), { receiver, row }]
     }),
   )
 }
 
-const hasLeft = ({ asked_at_ms }: Row) => Number(asked_at_ms) === LEFT_AT
+/** Those of these queues that no receiver is there for, as far as receivers report. */
+export async function unreceivedAmong(reader: Reader, ids: readonly bigint[]): Promise<ReadonlySet<bigint>> {
+  const { engine, tables, now } = reader
+  const select = `SELECT DISTINCT ${engine.bigint('queue_id')} AS id FROM ${tables.queueReceivers} WHERE queue_id IN`
+  const sql = (some: string) => `${select} ${some} AND ${isThere(now)} AND ${hasAsked(now)}`
+  const found = await rowsAmong(reader, ids, MAX_IDS, sql)
+  const received = new Set(found.map(({ id }) => BigInt(id as string)))
+  return new Set(ids.filter((id) => !received.has(id)))
+}
 
 /** Of rows of messages with their `minor`: who holds those in flight, by the receivers' ids. */
 export async function holdersOf(reader: Reader, queueId: bigint, rows: readonly Row[]) {
@@ -55,9 +66,9 @@ export async function readReceivers(reader: Reader, queue: string): Promise<Queu
   for (const [receiverId, messages] of inFlight) if (!known.has(receiverId)) unknownInFlight += messages
   for (const [receiverId, { receiver, row }] of known) {
     const held = inFlight.get(receiverId) ?? 0
-    const isIdle = Number(row.idle_ms) > ASKED_MS
-    if ((isIdle || receiver.gone) && held === 0) continue
-    const receivedLastMinute = isIdle || receiver.gone ? 0 : Number(row.received)
+    const receives = !receiver.gone && Boolean(Number(row.has_asked))
+    if (!receives && held === 0) continue
+    const receivedLastMinute = receives ? Number(row.received) : 0
     receivers.push({ ...receiver, beganAt: new Date(Number(row.since_ms)), inFlight: held, receivedLastMinute })
   }
   return QUEUE_RECEIVERS.of({ receivers, unknownInFlight, blockedGroups: await blockedGroups(reader, id) })
@@ -112,12 +123,11 @@ async function messagesAhead(
   groups: readonly string[],
 ): Promise<Row[]> {
   const names = engine.list(groups)
-  const columns = `id, state, visible_at_ms, sort_minor, message_group`
   const ahead: Row[] = []
   for (const state of [STATE.inFlight, STATE.delayed, STATE.ready]) {
     const found = await rows(
       `SELECT ${engine.bigint('id')} AS id, state, visible_at_ms, ${engine.bigint('sort_minor')} AS minor, message_group FROM ` +
-        `(SELECT ${columns} FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id = ? AND state = ${state} ` +
+        `(SELECT id, state, visible_at_ms, sort_minor, message_group FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id = ? AND state = ${state} ` +
         `ORDER BY ${claimOrder(tables)} LIMIT ${MAX_SEARCHED}) first WHERE message_group IN (${names.sql})`,
       [queueId, ...names.parameters],
     )
