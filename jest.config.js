@@ -44,8 +44,8 @@ module.exports = {
   },
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
-  // More than the cores that are about: most of it waits, for servers and for time to pass.
-  maxWorkers: 8,
+  // More than the cores that are about: most of it waits, for servers and for time to pass. What takes long starts processes itself.
+  maxWorkers: suites === 'slow' ? 3 : 6,
   // For what hangs. What a test promises about time, it measures itself: a busy machine must fail none of them.
   testTimeout: 120_000,
 }

@@ -18,9 +18,9 @@ function rankOf({ path }) {
 
 const isAttack = ({ path }) => path.includes('/test/hostile/')
 
-/** The attacks at equal distances in the first half, which has what takes long: the run ends with what is short. */
+/** The attacks at equal distances. */
 function spread(attacks, others) {
-  const distance = Math.max(1, Math.floor(others.length / 2 / (attacks.length + 1)))
+  const distance = Math.max(1, Math.round(others.length / (attacks.length + 1)))
   return [
     ...others.flatMap((test, at) => (at > 0 && at % distance === 0 ? [...attacks.splice(0, 1), test] : [test])),
     ...attacks,
