@@ -43,7 +43,8 @@ export function GroupPage({ group }: { group: string }) {
             : 'There is no such group yet. The first append makes it.'}
         </p>
       )}
-      {!refusal && recent !== null && <LastItems {...view} recent={recent} />}
+      {/* The settings stand above them, and would push them down if they came later. */}
+      {!refusal && recent !== null && (data ?? error) !== null && <LastItems {...view} recent={recent} />}
       <Spoken arrivals={view.arrivals} />
     </>
   )

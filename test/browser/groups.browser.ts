@@ -1,6 +1,6 @@
 /** Groups in a browser: found by their beginning, their items as they come, their settings changed. */
 import { startServer } from '../support/processes'
-import { openPage } from './support/browser'
+import { openPage, PHONE, shiftOf } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 
 let server: Server
@@ -28,6 +28,18 @@ describe('one group', () => {
     expect(await page.locator('tbody .who').allTextContents()).toEqual(['chidi', 'björn', 'ana', 'before'])
     await page.getByText('Appended in all4').waitFor()
     await page.locator('[aria-live=polite]').filter({ hasText: 'new item' }).waitFor({ state: 'attached' })
+  })
+
+  test('has its items below its settings from the first moment, also where the settings come late', async () => {
+    for (let n = 0; n < 5; n++) await append('live:late', { member: `m${n}` })
+    const page = await openPage(`${server.url}/#/groups`, { viewport: PHONE })
+    await page.locator('main h1').waitFor()
+    await page.route('**/v1/groups/live%3Alate', (route) => setTimeout(() => route.continue(), 1500))
+    const before = await shiftOf(page)
+    await page.evaluate(() => location.assign('#/groups/live%3Alate'))
+    await page.getByText('Appended in all5').waitFor()
+    await page.getByRole('link', { name: 'm4' }).waitFor()
+    expect((await shiftOf(page)) - before).toBeLessThan(0.05)
   })
 
   test('drops what is pushed out, removed or cleared', async () => {

@@ -1,6 +1,6 @@
 /** Pictures of the pages, light and dark, wide and narrow, for people to look at. None is wider than its window. */
 import type { Page } from 'playwright-core'
-import { DESKTOP, openPage, PHONE, picture } from './support/browser'
+import { DESKTOP, openPage, PHONE, picture, shiftOf } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 import { fillShop, live, pause } from './support/shop'
 
@@ -89,21 +89,6 @@ test.each([
 /** Pages that are open at once. */
 const AT_ONCE = 5
 const MORE_PAGES = { overview: '', flight: '#/queues/mail?state=in-flight', blocked: '#/queues/mail?state=blocked' }
-
-/** The sum of all shifts that no press has caused, since the page was opened. */
-const shiftOf = (page: Page) =>
-  page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        let sum = 0
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
-            if (!entry.hadRecentInput) sum += entry.value
-          }
-        }).observe({ type: 'layout-shift', buffered: true })
-        setTimeout(() => resolve(sum), 200)
-      }),
-  )
 
 test.each([
   ['desktop', DESKTOP],
