@@ -141,17 +141,19 @@ async function clock({ dataSource: database }: Store): Promise<CheckResult> {
   return { state: 'warning', found, fix }
 }
 
-/** Both servers store the start of a transaction in the time zone of their machine, not in that of the session. */
+/** MariaDB stores the start of a transaction in the time zone of its machine, not in that of the session. */
 const HELD_SECONDS = "TIMESTAMPDIFF(SECOND, t.trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))"
 
+/** MySQL cannot read the same tables of information_schema while a statement with an emoji runs on any connection. */
 const mysqlLocks = (tables: readonly string[]) => `
-  SELECT t.trx_mysql_thread_id AS thread, p.USER AS user, p.HOST AS host, ${HELD_SECONDS} AS seconds,
+  SELECT t.PROCESSLIST_ID AS thread, t.PROCESSLIST_USER AS user, t.PROCESSLIST_HOST AS host,
+    COALESCE(FLOOR(MAX(e.TIMER_WAIT) / 1e12), MAX(t.PROCESSLIST_TIME)) AS seconds,
     l.OBJECT_NAME AS what, COUNT(*) AS locks, SUM(l.LOCK_STATUS = 'WAITING') AS waiting
   FROM performance_schema.data_locks l
-  JOIN information_schema.innodb_trx t ON t.trx_id = l.ENGINE_TRANSACTION_ID
-  LEFT JOIN information_schema.processlist p ON p.ID = t.trx_mysql_thread_id
+  JOIN performance_schema.threads t ON t.THREAD_ID = l.THREAD_ID
+  LEFT JOIN performance_schema.events_transactions_current e ON e.THREAD_ID = l.THREAD_ID
   WHERE l.OBJECT_SCHEMA = DATABASE() AND l.OBJECT_NAME IN (${tables.map((table) => `'${table}'`).join(', ')}) AND l.LOCK_TYPE = 'RECORD'
-  GROUP BY t.trx_mysql_thread_id, p.USER, p.HOST, t.trx_started, l.OBJECT_NAME
+  GROUP BY t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_HOST, l.OBJECT_NAME
   ORDER BY seconds DESC, thread LIMIT 20`
 
 /** MariaDB names the table only if a transaction waits for the lock. For others it has the number of rows of a transaction. */

@@ -84,7 +84,7 @@ export function withCause(error: unknown): string {
   return said && !error.message.includes(said) ? `${error.message} (${said})` : error.message
 }
 
-const MAY_LOOK = 'grant the user PROCESS (and on MySQL SELECT on performance_schema.data_locks), or ask as another'
+const MAY_LOOK = 'grant the user PROCESS (on MySQL SELECT on performance_schema.*), or ask as another'
 /** Both servers use one of these words when a user lacks a privilege. */
 const DENIED = /denied|privilege/i
 

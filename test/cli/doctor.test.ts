@@ -273,6 +273,8 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       await holder.query('UPDATE recentn_schema SET version = version')
       await holder.query("INSERT INTO recentn_policies (prefix, capacity, mode) VALUES ('held', 1, 'history')")
       await holder.query('UPDATE recentn_policies SET capacity = 2')
+      // While this runs, MySQL can read neither its connections nor its transactions in information_schema.
+      const asleep = holder.query("SELECT SLEEP(100), '😀'").catch(() => {})
       const said = new RegExp(`connection ${holder.threadId} \\(.*\\), in its transaction for \\d+ s: [1-9]`)
       // InnoDB shows the transactions that it showed last where it was asked within the last 0.1 seconds.
       await eventually(30_000, `doctor says ${said}`, async () => {
@@ -280,6 +282,10 @@ for (const engine of ['mariadb', 'mysql'] as const) {
         const held = await command(['doctor', '--database-url', database.url])
         return said.test(held.stdout)
       })
+      const killer = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') })
+      await killer.query(`KILL QUERY ${holder.threadId}`)
+      destroyNow(killer)
+      await asleep
       await holder.query('ROLLBACK')
       destroyNow(holder)
       await database.drop()

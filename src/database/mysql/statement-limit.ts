@@ -123,9 +123,11 @@ export function limitStatements(connection: ServerConnection, pool: ServerPool, 
 function closeIfIdle(connection: ServerConnection, pool: ServerPool): void {
   const { _command: command, threadId, stream } = connection
   const { bytesRead } = stream
-  pool.query(`SELECT COMMAND AS command FROM information_schema.PROCESSLIST WHERE ID = ${threadId}`, (_, rows) => {
+  // MySQL cannot read information_schema.PROCESSLIST while a statement with an emoji runs on any connection.
+  pool.query('SHOW PROCESSLIST', (_, rows) => {
     const isSame = connection._command === command && stream.bytesRead === bytesRead && !stream.destroyed
-    if (!isSame || (rows as { command: string }[] | undefined)?.[0]?.command !== 'Sleep') return
+    const own = (rows as { Id: unknown; Command: string }[] | undefined)?.find(({ Id }) => Number(Id) === threadId)
+    if (!isSame || own?.Command !== 'Sleep') return
     const text = 'The server has ended a packet of several statements without all of its answers, as by KILL QUERY'
     process.emitWarning(`${text}: its connection is closed`, { code: 'RECENTN_UNANSWERED' })
     stream.destroy(new OverLimit(text))

@@ -1,5 +1,6 @@
 import { checkedPoll } from '../../../src/store/poller/options'
 import { BatchSize } from '../../../src/store/poller/pace'
+import { sessionsOf } from '../../support/sessions'
 import { SOON_MS } from '../../support/timing'
 import { type Context, eventually, sleep } from '../context'
 import { type NumberedRow, pollTools, upTo } from './tools'
@@ -98,10 +99,10 @@ export function describePollTimes(context: Context): void {
       await holder.query(`SELECT GET_LOCK('${name}100', 0)`)
       const run = slow.once()
       try {
-        const waits = `state = 'User lock' AND info LIKE '%${name}%FOR UPDATE%'`
+        const claim = new RegExp(`${name}.*FOR UPDATE`, 's')
         await eventually(SOON_MS, 'the claim waits', async () => {
-          const claims = await other.query(`SELECT id FROM information_schema.PROCESSLIST WHERE ${waits}`)
-          return claims.length === 1
+          const sessions = await sessionsOf((sql) => other.query(sql))
+          return sessions.filter(({ state, sql }) => state === 'User lock' && claim.test(sql)).length === 1
         })
         // One that had to wait for the claim would be refused: the claim continues after these.
         for (const id of upTo(20)) {

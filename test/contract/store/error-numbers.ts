@@ -1,6 +1,7 @@
 import { attachStore, type ErrorCode, type Store, type Transaction } from '../../../src/index'
 import { innerOf } from '../../../src/store/inner'
 import { CuttingProxy } from '../../support/cutting-proxy'
+import { sessionsOf } from '../../support/sessions'
 import { type Context, eventually, refusal, userSource } from '../context'
 
 /** The error that callers get for a number that the server answers a write with. */
@@ -211,8 +212,9 @@ export function describeErrorNumbers(context: Context): void {
       const idOf = async () => Number((await store.dataSource.query('SELECT CONNECTION_ID() AS id'))[0].id)
       const id = await idOf()
       const killed = refusal(store.transaction(({ manager }) => manager.query(LONG)))
-      const running = `SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE id = ${id} AND info LIKE '%_SETS g%'`
-      await eventually(30_000, 'the statement runs', async () => Number((await query(running))[0].n) === 1)
+      await eventually(30_000, 'the statement runs', async () =>
+        (await sessionsOf(query)).some((one) => one.id === id && one.sql.includes('_SETS g')),
+      )
       await query(`KILL QUERY ${id}`)
       expect((await killed).code).toBe('database_unavailable')
       expect(await idOf()).toBe(id)

@@ -2,6 +2,7 @@ import type { Store } from '../../../src/index'
 import { real } from '../../../src/shared/platform'
 import { run } from '../../cli/support'
 import { CuttingProxy } from '../../support/cutting-proxy'
+import { sessionsOf } from '../../support/sessions'
 import { type Context, refusal, sleep } from '../context'
 
 const CHANGES = 10
@@ -33,8 +34,7 @@ export function describePasswords(context: Context): void {
   }
 
   async function killAll(name: string): Promise<void> {
-    const rows = await query(`SELECT ID AS id FROM information_schema.PROCESSLIST WHERE USER = '${name}'`)
-    for (const { id } of rows) await query(`KILL ${id}`).catch(() => {})
+    for (const { id, user } of await sessionsOf(query)) if (user === name) await query(`KILL ${id}`).catch(() => {})
   }
 
   /** The store's next call needs a new connection. */
