@@ -15,3 +15,11 @@ export async function sessionsOf(query: (sql: string) => Promise<Record<string, 
     ...{ state: State as string | null, sql: String(Info ?? '') },
   }))
 }
+
+/** What a look at those tables gives: nothing where MySQL cannot read them at this moment. The caller looks again. */
+export async function whereReadable<Row>(look: Promise<Row[]>): Promise<Row[]> {
+  return await look.catch((error: Error) => {
+    if (/^Cannot convert string/.test(error.message)) return []
+    throw error
+  })
+}
