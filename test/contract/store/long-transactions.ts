@@ -44,7 +44,7 @@ export function describeLongTransactions(context: Context): void {
     let most = 0
     const killer = (async () => {
       while (isOn) {
-        for (const { id, modified, age } of await whereReadable(query(sql))) {
+        for (const { id, modified, age } of await whereReadable<Record<string, string>>(query(sql))) {
           most = Math.max(most, Number(modified))
           if (Number(age) >= OLD_SECONDS) await query(`KILL ${id}`).catch(() => {})
         }
