@@ -16,7 +16,7 @@ export async function sessionsOf(query: (sql: string) => Promise<Record<string, 
   }))
 }
 
-/** What a look at those tables gives: nothing where MySQL cannot read them at this moment. The caller looks again. */
+/** The rows of a look at those tables: none where MySQL cannot read them at this moment. The caller looks again. */
 export async function whereReadable<Row>(look: Promise<Row[]>): Promise<Row[]> {
   return await look.catch((error: Error) => {
     if (/^Cannot convert string/.test(error.message)) return []
