@@ -1,7 +1,3 @@
-import { IS_LONG } from './fault-run'
 import { describeRates } from './rates'
 
-describeRates(
-  'mariadb',
-  IS_LONG ? { messages: 3000, groups: 100, leastShare: 0.9 } : { messages: 400, groups: 40, leastShare: 0 },
-)
+describeRates('mariadb')

@@ -7,6 +7,7 @@ import { openStore, type Store } from '../../src/index'
 import { describeEngine, type EngineName, freshDatabase } from '../support/engines'
 import { type Script, spawnScript } from '../support/processes'
 import { pause } from '../support/timing'
+import { IS_LONG } from './fault-run'
 
 const QUEUE = 'limited'
 const PER_SECOND = 50
@@ -16,12 +17,10 @@ const KILL_EVERY_MS = 2000
 /** The last messages are those of processes that were killed, and of groups with many left. */
 const MEASURED_SHARE = 0.9
 
-export interface RateFire {
-  messages: number
-  groups: number
-  /** How much of the rate must be used. A late receive is never made up for, so that a busy machine uses less; 0 asks for none. */
-  leastShare: number
-}
+/** `leastShare` of the rate must be used. A late receive is never made up for, so that a busy machine uses less: the short form asks for none. */
+const { messages, groups, leastShare } = IS_LONG
+  ? { messages: 3000, groups: 100, leastShare: 0.9 }
+  : { messages: 400, groups: 40, leastShare: 0 }
 
 interface Receive {
   id: string
@@ -30,7 +29,7 @@ interface Receive {
 }
 type Line = Receive | { fault: string } | 'working'
 
-export function describeRates(engine: EngineName, { messages, groups, leastShare }: RateFire): void {
+export function describeRates(engine: EngineName): void {
   describeEngine(engine, `${messages} messages of ${groups} groups with rates, and three processes`, () => {
     it(
       'are within the rates, and complete, whoever is killed',
