@@ -1,6 +1,6 @@
 /** The dialog of questions and forms. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { submitting } from './form'
 
 interface DialogProps {
@@ -23,9 +23,9 @@ export function Dialog({ title, children, action, isDanger, isReady, class: kind
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   const close = () => dialog.current?.close()
-  useEffect(() => {
+  // Before the step is painted: the second Enter of two can come at once, and does not confirm.
+  useLayoutEffect(() => {
     if (!dialog.current?.open) return dialog.current?.showModal()
-    // The second Enter of two does not confirm.
     const button = onBack === undefined ? 'submit' : 'button'
     dialog.current.querySelector<HTMLElement>(`.buttons > [type=${button}]`)?.focus()
   }, [onBack === undefined])

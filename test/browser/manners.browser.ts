@@ -64,6 +64,28 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
   expect(await focused(page)).toBe('button Change settings')
 })
 
+test('the second step of a dialog has the focus as soon as it is drawn', async () => {
+  const page = await openPage(`${server.url}/#/groups/article%3Aespresso-machine`)
+  await page.getByRole('button', { name: 'Change settings' }).click()
+  await page.getByLabel('Capacity').waitFor()
+  const first = await page.evaluate(() => {
+    const drawn = new Promise<string>((resolve) => {
+      const observer = new MutationObserver(() => {
+        const back = [...document.querySelectorAll('dialog button')].find((button) => button.textContent === 'Back')
+        if (back === undefined) return
+        observer.disconnect()
+        // Before any effect that waits until the page has been painted.
+        resolve(document.activeElement?.textContent ?? '')
+      })
+      observer.observe(document, { childList: true, characterData: true, subtree: true })
+    })
+    document.querySelector<HTMLElement>('dialog .buttons > [type=submit]')?.focus()
+    document.querySelector<HTMLElement>('dialog .buttons > [type=submit]')?.click()
+    return drawn
+  })
+  expect(first).toBe('Back')
+})
+
 test('a link that is followed while the page is drawn first is followed', async () => {
   const page = await openPage(`${server.url}/#/groups`)
   await page.addInitScript(() => {
