@@ -150,6 +150,12 @@ export function decoded(encoded: ItemLine): DecodedLine {
   return line
 }
 
+/** The same list. */
+export function allDecoded(lines: readonly ItemLine[]): readonly Occupant[] {
+  for (const line of lines) decoded(line)
+  return lines as readonly DecodedLine[]
+}
+
 /** The item as callers see it; `isKept`: the line is remembered, and may be shown again. */
 export function itemOfLine(line: ItemLine, payloads: PayloadForm = 'value', isKept = false): Item {
   const { group, id, slot, member, score, eventId, createdAtMs, occurredAtMs, payloadAt } = decoded(line)

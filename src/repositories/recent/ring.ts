@@ -28,8 +28,8 @@ export function exhausted(group: string): RecentnError {
 export class Ring {
   /** `history`: all rows in their order. Otherwise none. */
   readonly #appended: ItemRow[] = []
-  /** `distinct` and `top`: the last row of each slot. */
-  readonly #bySlot: Map<number, ItemRow> | null
+  readonly #occupants: readonly Occupant[]
+  /** Null until an event id is asked for. */
   #events: Map<string, Occupant> | null = null
   readonly #kept: ReturnType<typeof keptIn>
   /** `history` only: the slot of the next id. */
@@ -42,38 +42,32 @@ export class Ring {
     readonly nowMs: number,
   ) {
     this.#nextSlot = slotOf(head.lastId + 1n, head.capacity)
+    this.#occupants = occupants
     this.#kept = keptIn(head, occupants, nowMs)
-    this.#bySlot = this.#kept && new Map()
-    if (occupants.some(({ eventId }) => eventId !== null)) this.#knowEvents(occupants)
   }
 
-  #knowEvents(occupants: readonly Occupant[]): void {
-    const withEvents = occupants.filter(({ eventId }) => eventId !== null)
-    for (const occupant of withEvents.sort((a, b) => (a.id < b.id ? -1 : 1))) {
-      this.#knowEvent(occupant.eventId as string, occupant)
-    }
-  }
-
-  #knowEvent(eventId: string, occupant: Occupant): void {
-    this.#events ??= new Map()
-    this.#events.set(eventId, occupant)
+  /** The newest item of each event id. */
+  get #byEvent(): Map<string, Occupant> {
+    if (this.#events !== null) return this.#events
+    const withEvents = this.#occupants.filter(({ eventId }) => eventId !== null)
+    withEvents.sort((a, b) => (a.id < b.id ? -1 : 1))
+    this.#events = new Map(withEvents.map((occupant) => [occupant.eventId as string, occupant]))
+    return this.#events
   }
 
   get isChanged(): boolean {
-    return this.#appended.length > 0 || (this.#bySlot !== null && this.#bySlot.size > 0)
+    return this.#appended.length > 0 || (this.#kept !== null && this.#kept.written.size > 0)
   }
 
   /** The last write of each slot. */
   get writes(): Iterable<ItemRow> {
-    return this.#bySlot?.values() ?? this.#appended.slice(-this.head.capacity)
+    return this.#kept?.written.values() ?? this.#appended.slice(-this.head.capacity)
   }
 
   withEvent(eventId: string): Occupant | null {
-    const occupant = this.#events?.get(eventId)
+    const occupant = this.#byEvent.get(eventId)
     if (!occupant || expired(occupant, this.head, this.nowMs)) return null
-    if (this.#kept !== null) {
-      return this.#kept.members.get(occupant.member as string)?.id === occupant.id ? occupant : null
-    }
+    if (this.#kept !== null) return this.#kept.find(occupant.member as string)?.id === occupant.id ? occupant : null
     return occupant.id > this.head.lastId - BigInt(this.head.capacity) ? occupant : null
   }
 
@@ -91,101 +85,126 @@ export class Ring {
     const slot = this.#kept === null ? this.#nextSlot : this.#kept.slotFor(member as string)
     this.#nextSlot = this.#nextSlot + 1 === head.capacity ? 0 : this.#nextSlot + 1
     const row: ItemRow = { group, slot, id, member, eventId, score, createdAtMs: nowMs, payload, occurredAtMs }
-    if (this.#bySlot === null) this.#appended.push(row)
-    else this.#bySlot.set(slot, row)
-    this.#kept?.put(row)
-    if (eventId !== null) this.#knowEvent(eventId, row)
+    if (this.#kept === null) this.#appended.push(row)
+    else this.#kept.put(row)
+    if (eventId !== null) this.#byEvent.set(eventId, row)
     return row
   }
 }
 
-type ByMember = Map<string, Occupant>
-
 /** The members that a `distinct` or `top` group keeps, a slot for each: which an append replaces, and whether it is kept. */
 abstract class Kept {
-  readonly members: ByMember
-  readonly #free: number[] = []
+  /** The last row of each member that was appended and is kept; the one appended last is the last. */
+  readonly written = new Map<string, ItemRow>()
+  readonly #capacity: number
+  readonly #occupants: readonly Occupant[]
+  /** The slots of the occupants, once a free one is looked for, and the lowest that may be free. */
+  #taken: Set<number> | null = null
+  #nextFree = 0
 
-  constructor({ capacity }: Head, members: ByMember, occupants: readonly Occupant[]) {
-    this.members = members
-    if (members.size === capacity) return
-    const taken = new Set(occupants.map(({ slot }) => slot))
-    for (let slot = capacity - 1; slot >= 0 && members.size < capacity; slot--) {
-      if (!taken.has(slot)) this.#free.push(slot)
-    }
+  constructor({ capacity }: Head, occupants: readonly Occupant[]) {
+    this.#capacity = capacity
+    this.#occupants = occupants
   }
+
+  /** The item of a member that is kept. */
+  abstract find(member: string): Occupant | undefined
 
   /** The item that an append leaves as it is, and gives back in its place; null where it is to be appended. */
   abstract standing(item: NewItemRow): Occupant | null
 
-  /** The member that has to go for another one. */
-  protected abstract last(): Occupant
+  /** Makes the member go that has to go for another one, and gives its slot. */
+  protected abstract evict(): number
 
   /** The member's item is now this one, in the slot that it was given. */
-  abstract put(item: Occupant): void
+  put(item: ItemRow): void {
+    this.written.delete(item.member as string)
+    this.written.set(item.member as string, item)
+  }
 
   /** The slot that the member has; if it has none, a free one, or that of the member that has to go. */
   slotFor(member: string): number {
-    const own = this.members.get(member)
-    if (own) return own.slot
-    const free = this.#free.pop()
-    if (free !== undefined) return free
-    const last = this.last()
-    this.members.delete(last.member as string)
-    return last.slot
+    return this.find(member)?.slot ?? this.#freeSlot() ?? this.evict()
+  }
+
+  #freeSlot(): number | null {
+    if (this.#occupants.length === this.#capacity) return null
+    this.#taken ??= new Set(this.#occupants.map(({ slot }) => slot))
+    while (this.#taken.has(this.#nextFree)) this.#nextFree++
+    return this.#nextFree < this.#capacity ? this.#nextFree++ : null
   }
 }
 
+/** The members seen last. It searches the occupants: most batches append once to a group, and to make a map of them takes longer. */
 class LastSeen extends Kept {
-  constructor(head: Head, occupants: readonly Occupant[]) {
-    const members: ByMember = new Map()
-    for (let at = occupants.length - 1; at >= 0; at--) {
-      const occupant = occupants[at] as Occupant
-      if (occupant.member !== null) members.set(occupant.member, occupant)
-    }
-    super(head, members, occupants)
+  readonly #newestFirst: readonly Occupant[]
+  /** Those behind have gone, or have been appended again. */
+  #end: number
+
+  constructor(head: Head, newestFirst: readonly Occupant[]) {
+    super(head, newestFirst)
+    this.#newestFirst = newestFirst
+    this.#end = newestFirst.length
+  }
+
+  find(member: string): Occupant | undefined {
+    const written = this.written.get(member)
+    if (written !== undefined) return written
+    for (let at = 0; at < this.#end; at++) if (this.#newestFirst[at]?.member === member) return this.#newestFirst[at]
+    return undefined
   }
 
   standing(): null {
     return null
   }
 
-  protected last(): Occupant {
-    return this.members.values().next().value as Occupant
-  }
-
-  put(item: Occupant): void {
-    // At the end, where the newest are.
-    this.members.delete(item.member as string)
-    this.members.set(item.member as string, item)
+  protected evict(): number {
+    while (this.#end > 0) {
+      const { member, slot } = this.#newestFirst[--this.#end] as Occupant
+      if (member !== null && !this.written.has(member)) return slot
+    }
+    const { member, slot } = this.written.values().next().value as ItemRow
+    this.written.delete(member as string)
+    return slot
   }
 }
 
 /** The members of a `top` group: those with the highest scores. One that has expired gives way to any. */
 class Top extends Kept {
+  readonly #members = new Map<string, Occupant>()
   readonly #isAlive: (occupant: Occupant) => boolean
   readonly #capacity: number
   #last: Occupant | null = null
 
   constructor(head: Head, occupants: readonly Occupant[], nowMs: number) {
-    const members: ByMember = new Map()
-    for (const occupant of occupants) if (occupant.member !== null) members.set(occupant.member, occupant)
-    super(head, members, occupants)
+    super(head, occupants)
+    for (const occupant of occupants) if (occupant.member !== null) this.#members.set(occupant.member, occupant)
     this.#capacity = head.capacity
     this.#isAlive = (occupant) => !expired(occupant, head, nowMs)
   }
 
+  find(member: string): Occupant | undefined {
+    return this.#members.get(member)
+  }
+
   /** The member's own item, if its score is not lower; or the last of a full group, if its score is not lower. */
   standing({ member, score, keep }: NewItemRow): Occupant | null {
-    const own = this.members.get(member as string)
-    if (own === undefined && this.members.size < this.#capacity) return null
-    const rival = own ?? this.last()
+    const own = this.#members.get(member as string)
+    if (own === undefined && this.#members.size < this.#capacity) return null
+    const rival = own ?? this.#worst()
     if (!this.#isAlive(rival) || (own && keep === 'latest')) return null
     return (score as number) > (rival.score as number) ? null : rival
   }
 
-  protected last(): Occupant {
-    this.#last ??= [...this.members.values()].reduce((last, one) => (this.#isBehind(one, last) ? one : last))
+  protected evict(): number {
+    const { member, slot } = this.#worst()
+    this.#members.delete(member as string)
+    this.written.delete(member as string)
+    return slot
+  }
+
+  #worst(): Occupant {
+    this.#last ??= [...this.#members.values()].reduce((last, one) => (this.#isBehind(one, last) ? one : last))
     return this.#last
   }
 
@@ -194,8 +213,9 @@ class Top extends Kept {
     return isAlive === otherIsAlive ? byRank(one, other) > 0 : otherIsAlive
   }
 
-  put(item: Occupant): void {
-    this.members.set(item.member as string, item)
+  override put(item: ItemRow): void {
+    super.put(item)
+    this.#members.set(item.member as string, item)
     this.#last = null
   }
 }

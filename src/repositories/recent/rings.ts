@@ -6,7 +6,7 @@
 import { placeholders, type Tx } from '../../database/engine'
 import { chunksOf, MAX_KEYS } from '../chunks'
 import type { BatchHeads } from './batch-heads'
-import { BARE_ITEM_LINE, decoded, orderOf, snapshotOf } from './lines'
+import { allDecoded, BARE_ITEM_LINE, orderOf, snapshotOf } from './lines'
 import { type NewItemRow, Ring } from './ring'
 import { type Head, type Occupant, occupantColumns, occupantOf } from './rows'
 import { isSameState, type Window, type Windows } from './windows'
@@ -39,7 +39,7 @@ export async function ringsFor(
   requests: readonly (readonly NewItemRow[])[],
   known: Map<string, Window> | null,
 ): Promise<Map<string, Ring>> {
-  const occupants = new Map<string, Occupant[]>()
+  const occupants = new Map<string, readonly Occupant[]>()
   const keeping = [...touched].filter((group) => heads.get(group)?.mode !== 'history')
   const wholes = keeping.filter((group) => known?.get(group)?.isWhole !== true)
   for (const some of chunksOf(wholes, MAX_KEYS)) {
@@ -47,13 +47,13 @@ export async function ringsFor(
     for (const group of some) {
       const { incarnation, version, mode } = heads.get(group) as Head
       const lines = (items.get(group) ?? []).sort(orderOf(mode))
-      occupants.set(group, lines.map(decoded))
+      occupants.set(group, allDecoded(lines))
       if (!stale.has(group)) known?.set(group, { incarnation, version, lines, isWhole: true, hasPayloads: false })
     }
   }
   for (const group of keeping) {
     const window = known?.get(group)
-    if (window && !occupants.has(group)) occupants.set(group, window.lines.map(decoded))
+    if (window && !occupants.has(group)) occupants.set(group, allDecoded(window.lines))
   }
   const events = new Map<string, Set<string>>()
   for (const items of requests) {
@@ -64,17 +64,18 @@ export async function ringsFor(
       else events.set(group, new Set([eventId]))
     }
   }
+  const found = new Map<string, Occupant[]>()
   for (const { groups, ids } of eventLists(events)) {
     for (const row of await tx.rows(selectEventsSql(tx, groups.length, ids.length), [...groups, ...ids])) {
       const group = row.group_key as string
-      const found = occupants.get(group)
-      if (found) found.push(occupantOf(row))
-      else occupants.set(group, [occupantOf(row)])
+      const before = found.get(group)
+      if (before) before.push(occupantOf(row))
+      else found.set(group, [occupantOf(row)])
     }
   }
   const rings = new Map<string, Ring>()
   for (const group of touched) {
-    rings.set(group, new Ring(heads.get(group) as Head, occupants.get(group) ?? [], nowMs))
+    rings.set(group, new Ring(heads.get(group) as Head, occupants.get(group) ?? found.get(group) ?? [], nowMs))
   }
   return rings
 }

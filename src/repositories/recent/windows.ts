@@ -43,12 +43,16 @@ export class Windows {
   of(group: string): Window | null {
     const known = this.#known.get(group)
     if (known === undefined || known.window.lines === null) return null
-    // The order of windows matters only once the memory fills.
-    if (this.#bytes * 2 > this.maxBytes) {
+    if (this.#isOrdered) {
       this.#known.delete(group)
       this.#known.set(group, known)
     }
     return known.window
+  }
+
+  /** The order of windows matters only once the memory fills. */
+  get #isOrdered(): boolean {
+    return this.#bytes * 2 > this.maxBytes
   }
 
   /** A statement has shown these rows of the group. */
@@ -85,12 +89,13 @@ export class Windows {
   }
 
   #set(group: string, window: Window | Unsure): void {
-    this.#drop(group)
     let bytes = GROUP_BYTES + group.length
     for (const line of window.lines ?? []) bytes += LINE_BYTES + unitsOfLine(line) * 2
-    if (bytes > this.maxBytes / LARGEST_SHARE) return
+    const isTooLarge = bytes > this.maxBytes / LARGEST_SHARE
+    if (isTooLarge || this.#isOrdered) this.#drop(group)
+    if (isTooLarge) return
+    this.#bytes += bytes - (this.#known.get(group)?.bytes ?? 0)
     this.#known.set(group, { window, bytes })
-    this.#bytes += bytes
     while (this.#bytes > this.maxBytes) this.#drop(this.#known.keys().next().value as string)
   }
 
