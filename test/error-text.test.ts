@@ -1,7 +1,7 @@
-import { createServer } from 'node:net'
 import { runInNewContext } from 'node:vm'
 import { errorText } from '../src/shared/error-text'
 import { UnrecoverableError } from '../src/shared/failures'
+import { freePort } from './support/servers/program'
 
 class NoSuchCustomer extends Error {}
 
@@ -64,13 +64,4 @@ describe('the text of an error', () => {
 
 function causes(innermost: unknown): Error {
   return new Error('outer', { cause: new TypeError('inner', { cause: innermost }) })
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type Message, type Running, UnrecoverableError, workMany } from '../../src/client'
 import type { BatchHandler, ClientWorkManyOptions } from '../../src/client/loops'
-import { eventually, moment } from '../support/timing'
+import { eventually, moment, soonMs } from '../support/timing'
 import { useServer } from './support/server'
 import { AT_ONCE, LONG_MS, numbers, useQueue } from './support/worked-queue'
 
@@ -59,8 +59,8 @@ test('waits for more, up to waitSeconds, while the claims of those that are ther
   const calls: [number, number][][] = []
   const worker = many((messages) => void calls.push(messages.map(({ body, receiveCount }) => [body, receiveCount])), {
     batchSize: 4,
-    waitSeconds: 8,
-    visibilityTimeoutSeconds: 2,
+    waitSeconds: 14,
+    visibilityTimeoutSeconds: 6,
   })
   await sendNumbers(1)
   await eventually(LONG_MS, 'the first is claimed', async () => (await inState('in-flight')).length === 1)
@@ -71,7 +71,7 @@ test('waits for more, up to waitSeconds, while the claims of those that are ther
   const sentAt = performance.now()
   await sendNumbers(4, 2)
   await eventually(LONG_MS, 'as many as go at once do not wait', () => calls.length === 2)
-  expect(performance.now() - sentAt).toBeLessThan(2500)
+  expect(performance.now() - sentAt).toBeLessThan(soonMs())
   await worker.stop()
   expect(calls).toEqual([
     [
@@ -177,7 +177,7 @@ test('one whose claim is lost while it waits is not given to the handler; a stop
   const worker = many((messages) => void calls.push(bodies(messages)), {
     batchSize: 4,
     waitSeconds: 600,
-    visibilityTimeoutSeconds: 1,
+    visibilityTimeoutSeconds: 6,
   })
   await sendNumbers(2)
   await eventually(LONG_MS, 'they are claimed', async () => (await inState('in-flight')).length === 2)
@@ -188,7 +188,7 @@ test('one whose claim is lost while it waits is not given to the handler; a stop
   await eventually(
     LONG_MS,
     'the other is extended twice',
-    async () => Number((await inState('in-flight'))[0]?.visibleAt) > before + 1000,
+    async () => Number((await inState('in-flight'))[0]?.visibleAt) > before + 4000,
   )
   expect(calls).toEqual([])
   await worker.stop()

@@ -114,5 +114,5 @@ describeEngine('sqlite', 'a write that waits for another program', () => {
     await Promise.all([transactions(), readers(), readers(), appends(), locks()])
     expect(faults).toEqual([])
     expect(passed).toBeGreaterThan(0)
-  }, 60_000)
+  })
 })

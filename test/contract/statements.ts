@@ -2,6 +2,7 @@ import type { HeldConnection } from '../../src/database/connection'
 import { ownPoolOf } from '../../src/database/mysql/own-pool'
 import { gatedSourceOf } from '../../src/database/sqlite/gated-runner'
 import type { Store } from '../../src/index'
+import { withoutReports } from '../support/opened'
 import type { Context } from './context'
 
 type Around = (sql: string, run: () => Promise<unknown>, parameters?: unknown) => Promise<unknown>
@@ -48,12 +49,12 @@ function watchConnection(connection: HeldConnection, around: Around): void {
   })
 }
 
-/** A store, and the statements that it has run since, in the order in which they were sent, each after `before`. */
+/** A store, and the statements that its calls have run since, in the order sent, each after `before`. */
 export async function statementsOf(
   context: Context,
   before: (sql: string) => Promise<unknown> = async () => {},
 ): Promise<{ store: Store; statements: string[] }> {
-  const store = await context.open()
+  const store = withoutReports(await context.open())
   const statements: string[] = []
   watch(store, async (sql, run) => {
     statements.push(sql)

@@ -49,7 +49,7 @@ test('without it, waiting requests are answered, streams end as streams, and idl
   const receive = client.post('/v1/queues/q/receive', { waitSeconds: 20 })
   const changes = client.get('/v1/feeds/other/changes?waitSeconds=20').catch(() => null)
   const { hostname, port } = new URL(server.url)
-  const raw = rawExchange(server.url, 'GET /v1/groups/g/stream HTTP/1.1\r\nHost: localhost\r\n\r\n', 10_000)
+  const raw = rawExchange(server.url, 'GET /v1/groups/g/stream HTTP/1.1\r\nHost: localhost\r\n\r\n', 60_000)
   const idle = connect(Number(port), hostname)
   await once(idle, 'connect')
   const closed = once(idle.resume(), 'close')

@@ -107,8 +107,8 @@ describe('a stream', () => {
   })
 
   test('sends heartbeats while nothing happens', async () => {
-    const stream = await listening(at.server.url, `/v1/groups/${fresh()}/stream`)
     const since = performance.now()
+    const stream = await listening(at.server.url, `/v1/groups/${fresh()}/stream`)
     const beats = () => stream.text().split(': heartbeat\n\n').length - 1
     await eventually('three heartbeats', () => beats() >= 3)
     // One each 300 ms, as the support of these tests has it; they are no events.

@@ -64,7 +64,7 @@ describe('a client that takes nothing', () => {
     await stream.until(200)
     expect(inShort(stream)).toEqual(Array.from({ length: 200 }, (_, n) => `+${n}`))
     stream.close()
-    await eventually('the lazy one to be cut', () => watchedOf(at.store) === 0)
+    await eventually('the lazy one to be cut', () => watchedOf(at.store) === 0, 20_000)
     lazy.resume()
     await closed
     expect(lazy.bytesRead).toBeLessThan(12_000_000)

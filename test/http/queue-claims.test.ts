@@ -17,6 +17,7 @@ interface Received {
   body: unknown
   receiveCount: number
   receiptHandle: string
+  receivedAt: string
   visibleAt: string
   lastError: string | null
 }
@@ -80,7 +81,7 @@ describe('POST …/receive', () => {
     const [ofRequest] = await receive(path, { visibilityTimeoutSeconds: 50 })
     const [ofMessage] = await receive(path)
     const heldFor = (message?: Received) =>
-      Math.round((Date.parse(message?.visibleAt ?? '') - Date.now() - ahead) / 10_000) * 10
+      (Date.parse(message?.visibleAt ?? '') - Date.parse(message?.receivedAt ?? '')) / 1000
     expect([ofQueue, ofRequest, ofMessage].map(heldFor)).toEqual([100, 50, 20])
     ahead += 21_000
     expect(await receive(path, { limit: 10 })).toMatchObject([{ body: 'message', receiveCount: 2 }])
@@ -154,9 +155,9 @@ describe('POST …/ack', () => {
   })
 
   test('by a late receiver does nothing: the message was claimed again', async () => {
-    const path = await made({ visibilityTimeoutSeconds: 10 }, 1)
+    const path = await made({ visibilityTimeoutSeconds: 60 }, 1)
     const [late] = handlesOf(await receive(path)) as [string]
-    ahead += 11_000
+    ahead += 61_000
     const [again] = handlesOf(await receive(path)) as [string]
     const failed = [{ receiptHandle: late, code: 'stale_receipt' }]
     const receiptHandles = [late]
@@ -205,16 +206,16 @@ describe('POST …/nack', () => {
 })
 
 test('POST …/extend holds messages for that time, counted from now', async () => {
-  const path = await made({ visibilityTimeoutSeconds: 10 }, 1, 2)
+  const path = await made({ visibilityTimeoutSeconds: 100 }, 1, 2)
   const [one, two] = handlesOf(await receive(path, { limit: 2 })) as [string, string]
-  ahead += 9_000
+  ahead += 50_000
   const receiptHandles = [one, 'nonsense']
-  const extended = await server.post(`${path}/extend`, { receiptHandles, visibilityTimeoutSeconds: 30 })
+  const extended = await server.post(`${path}/extend`, { receiptHandles, visibilityTimeoutSeconds: 80 })
   expect([extended.status, extended.json]).toEqual([
     200,
     { extended: [one], failed: [{ receiptHandle: 'nonsense', code: 'invalid_receipt' }] },
   ])
-  ahead += 20_000
+  ahead += 60_000
   expect(bodiesOf(await receive(path, { limit: 2 }))).toEqual([2])
   expect((await server.post(`${path}/ack`, { receiptHandles: [one, two] })).json).toEqual({
     acked: [one],

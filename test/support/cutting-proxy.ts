@@ -3,7 +3,8 @@
  * reads along in what the client sends, as far as it needs to see a COMMIT: packets of 3 bytes of length, 1 of sequence,
  * and a body that for a query is 0x03, perhaps two bytes of query attributes, and the statement.
  */
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { freePort } from './servers/program'
 import { pause } from './timing'
 
 /**
@@ -43,6 +44,8 @@ export class CuttingProxy {
   static async before(url: string): Promise<CuttingProxy> {
     const { hostname, port } = new URL(url)
     const proxy = new CuttingProxy({ host: hostname, port: Number(port || 3306) })
+    // No other process may get it while the proxy refuses connections.
+    proxy.#port = await freePort()
     await proxy.#listen()
     return proxy
   }
@@ -171,10 +174,7 @@ export class CuttingProxy {
   #listen(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject)
-      this.#server.listen(this.#port, '127.0.0.1', () => {
-        this.#port = (this.#server.address() as AddressInfo).port
-        resolve()
-      })
+      this.#server.listen(this.#port, '127.0.0.1', resolve)
     })
   }
 

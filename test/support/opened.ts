@@ -6,6 +6,12 @@ export function openedOf(store: Store): BoundStore['opened'] {
   return (store as unknown as BoundStore).opened
 }
 
+/** The store, which from now on reports its receives only when told: no report comes between two steps of a test. */
+export function withoutReports(store: Store): Store {
+  openedOf(store).queues.receiver.onBegin = () => {}
+  return store
+}
+
 /** Deletes all that has expired in groups. */
 export async function sweepGroups(store: Store): Promise<void> {
   while ((await openedOf(store).groups.sweep()).more);

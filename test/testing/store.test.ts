@@ -6,6 +6,7 @@ import { type TestStore, type TestStoreOptions, testStore } from 'recentn/testin
 import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm'
 import { STATE } from '../../src/repositories/queues/rows'
 import { describeEngine, engineUrl } from '../support/engines'
+import { openedOf } from '../support/opened'
 
 @Entity()
 class Order {
@@ -58,9 +59,9 @@ describe('a test store', () => {
   describe('its clock', () => {
     it('makes delayed messages ready, and ends visibility timeouts', async () => {
       await store.queues.send('mail', 'late', { delaySeconds: 300 })
-      await store.clock.advance('299 s')
+      await store.clock.advance('290 s')
       expect(await store.queues.receive('mail')).toEqual([])
-      await store.clock.advance('1 s')
+      await store.clock.advance('10 s')
       expect(bodies(await store.queues.receive('mail', { visibilityTimeoutSeconds: 30 }))).toEqual(['late'])
       expect(await store.queues.receive('mail')).toEqual([])
       await store.clock.advance(30)
@@ -307,8 +308,9 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       const sweeper = store.dataSource.createQueryRunner()
       await sweeper.startTransaction()
       await sweeper.query('SELECT id FROM recentn_queue_messages FOR UPDATE')
+      const sweep = jest.spyOn(openedOf(store).queues, 'sweep')
       const stepped = store.clock.advance('5 min')
-      await pause(300)
+      while (sweep.mock.calls.length < 2) await pause(1)
       await sweeper.rollbackTransaction()
       await sweeper.release()
       await stepped

@@ -91,7 +91,7 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
           reasons.push(signal.reason)
           throw signal.reason
         },
-        { concurrency: 2, visibilityTimeoutSeconds: 1 },
+        { concurrency: 2, visibilityTimeoutSeconds: 6 },
       )
       await until('it has begun', () => begun.length === 1)
       await store.queues.nack(queue, (begun[0] as Message).receiptHandle)
@@ -257,12 +257,12 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
         async () => {
           if (++begun > 100) await barrier.opened
         },
-        { concurrency: 1, batchSize: 100, visibilityTimeoutSeconds: 2 },
+        { concurrency: 1, batchSize: 100, visibilityTimeoutSeconds: 6 },
       )
       await until('it is stuck', () => begun === 101)
       const done: Message[] = []
-      const others = work((message) => void done.push(message), { concurrency: 1, visibilityTimeoutSeconds: 2 })
-      await until('the others are done', () => done.length === 300 - 101, 5000)
+      const others = work((message) => void done.push(message), { concurrency: 1, visibilityTimeoutSeconds: 6 })
+      await until('the others are done', () => done.length === 300 - 101)
       expect(new Set(done.map(({ receiveCount }) => receiveCount))).toEqual(new Set([1]))
       barrier.open()
       await Promise.all([slow.stop(), others.stop()])

@@ -45,7 +45,7 @@ export function describeMany(engine: EngineName): void {
           calls.push(numbers(messages))
           for (const { receiveCount } of messages) receives.push(receiveCount)
         },
-        { batchSize: 4, waitSeconds: 6, visibilityTimeoutSeconds: 2 },
+        { batchSize: 4, waitSeconds: 12, visibilityTimeoutSeconds: 6 },
       )
       for (const n of [0, 1, 2]) {
         await store.queues.send(queue, n)
@@ -54,7 +54,7 @@ export function describeMany(engine: EngineName): void {
       expect(calls).toEqual([])
       await until('they have waited', () => calls.length === 1)
       await sendNumbers(store, queue, 4, 3)
-      await until('as many as go at once do not wait', () => calls.length === 2, 2000)
+      await until('as many as go at once do not wait', () => calls.length === 2, 9000)
       await worker.stop()
       expect(calls).toEqual([
         [0, 1, 2],
@@ -159,12 +159,13 @@ export function describeMany(engine: EngineName): void {
           })
           await barrier.opened
         },
-        { visibilityTimeoutSeconds: 2, onDone: ({ body }) => done.push(body) },
+        { visibilityTimeoutSeconds: 6, onDone: ({ body }) => done.push(body) },
       )
       await until('it runs', () => calls.length === 1)
-      await sleep(3000)
+      const [[first, second] = []] = calls
+      const visibleAt = async () => (await store.queues.message(queue, (first as Message).id))?.visibleAt ?? 0
+      await until('they are extended', async () => (await visibleAt()) > (first as Message).visibleAt)
       expect(aborted).toBe(false)
-      const [[, second] = []] = calls
       await store.queues.remove(queue, (second as Message).id)
       await until('it is aborted', () => aborted)
       barrier.open()

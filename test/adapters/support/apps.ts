@@ -7,6 +7,7 @@ import type { Block } from '../../docs/support/pages'
 import { describeEngine, type EngineName, freshDatabase } from '../../support/engines'
 import { type Script, spawnScript } from '../../support/processes'
 import { mysqlUri } from '../../support/servers/server'
+import { sessionsOf } from '../../support/sessions'
 import { eventually } from '../../support/timing'
 import { PROGRAMS, writeProgram } from './programs'
 
@@ -63,10 +64,8 @@ async function takeAll(engine: EngineName, program: Block): Promise<void> {
     })
   /** The server has ended its work for a process that was killed. */
   const alone = async () => {
-    const [found] = await rows<{ others: number }>(
-      'SELECT COUNT(*) AS others FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()',
-    )
-    return Number(found?.others) === 0
+    const sessions = await sessionsOf((sql) => rows(sql))
+    return sessions.filter(({ database }) => database === new URL(url).pathname.slice(1)).length === 1
   }
   const committed = async () => (await rows<Order>('SELECT id FROM orders ORDER BY id')).map(({ id }) => id)
 

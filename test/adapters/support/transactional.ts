@@ -2,7 +2,7 @@
 import { attachStore, openStore, type Store } from 'recentn'
 import type { DataSource } from 'typeorm'
 import { describeEngine, type EngineName, freshDatabase } from '../../support/engines'
-import { pause as sleep } from '../../support/timing'
+import { moment, pause as sleep } from '../../support/timing'
 import { appSource, type Insert, SURROUNDING, type Surrounding, type SurroundingLibrary } from './surrounded'
 
 const boom = new Error('boom')
@@ -108,11 +108,13 @@ function describeSurrounding(engine: EngineName, { typeorm, open, hasSavepoints 
   it('a call that the method did not await is no silent write', async () => {
     const name = unique()
     let late: Promise<unknown> = Promise.resolve()
+    const over = moment()
     await library.run('REQUIRED', async (insert) => {
       await place(insert, name)
-      late = sleep(50).then(() => store.groups.append(name))
+      late = over.reached.then(() => store.groups.append(name))
       late.catch(() => {})
     })
+    over.come()
     await expect(late).rejects.toMatchObject({ code: 'closed' })
     expect(await found(name)).toEqual([[1, 1]])
   })

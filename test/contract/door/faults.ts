@@ -45,7 +45,7 @@ export function describeDoorFaults(context: Context): void {
       }
       // It has looked, locked, moved and committed, for both tables.
       expect(statement).toBeGreaterThan(8)
-    }, 60_000)
+    })
 
     if (context.engine === 'sqlite') return
 

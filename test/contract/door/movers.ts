@@ -37,7 +37,7 @@ export function describeMovers(context: Context): void {
         expect(own).toEqual([...own].sort((a, b) => a[1] - b[1] || a[2] - b[2]))
         expect(own).toHaveLength(100)
       }
-    }, 60_000)
+    })
 
     it('move nothing of a writer that rolls back', async () => {
       const { store } = context
@@ -146,6 +146,6 @@ export function describeMovers(context: Context): void {
       expect(await move(store)).toBe(2)
       expect(await bodiesIn(store, locked)).toEqual([1])
       expect((await store.groups.recent(held)).totalAppended).toBe(2n)
-    }, 30_000)
+    })
   })
 }

@@ -201,6 +201,6 @@ export function describeDoorRows(context: Context): void {
       const received = store.queues.receive(queue, { waitSeconds: 20 })
       await insertSends(store, queue, 'at last')
       expect((await received).map(({ body }) => body)).toEqual(['at last'])
-    }, 30_000)
+    })
   })
 }

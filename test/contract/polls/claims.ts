@@ -194,11 +194,11 @@ export function describePollClaims(context: Context): void {
           const { options } = table
           const name = await tableOf(table, 2)
           const slow = holding()
-          const running = poll(name, slow.handler, { ...options, batch: { min: 2 }, claimTimeoutSeconds: 3 }).once()
+          const running = poll(name, slow.handler, { ...options, batch: { min: 2 }, claimTimeoutSeconds: 6 }).once()
           await slow.until(1)
-          const other = poll(name, () => {}, { ...options, claimTimeoutSeconds: 3 })
+          const other = poll(name, () => {}, { ...options, claimTimeoutSeconds: 6 })
           for (const _ of upTo(8)) {
-            await sleep(500)
+            await sleep(1000)
             expect(await other.once()).toMatchObject({ claimed: 0 })
           }
           slow.letGo()

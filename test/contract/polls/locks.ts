@@ -118,7 +118,7 @@ export function describePollLocks(context: Context): void {
         await query(`INSERT INTO ${name} (id, n) VALUES (1, 1), (2, 2), (3, 3)`)
         const attempts: number[] = []
         const handler = (_row: NumberedRow, { attempt }: { attempt: number }) => void attempts.push(attempt)
-        const settings = { ...options, maxAttempts: 1, concurrency: 3, claimTimeoutSeconds: 1 }
+        const settings = { ...options, maxAttempts: 1, concurrency: 3, claimTimeoutSeconds: 30 }
         const poller = poll(name, handler, settings, store)
         await poller.counts()
         const cut = proxy.cutCommits(moment)

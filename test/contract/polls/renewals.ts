@@ -2,7 +2,7 @@ import { type Context, sleep } from '../context'
 import { type NumberedRow, pollTools, upTo } from './tools'
 
 /** How long claims hold here: a busy machine may keep this process from renewing them for a part of that. */
-const CLAIM_SECONDS = 2
+const CLAIM_SECONDS = 4
 const CLAIM_MS = 1000 * CLAIM_SECONDS
 
 /** Locks of others that last longer than a claim, and claims that take longer. The servers only: SQLite has one writer. */
@@ -99,10 +99,10 @@ export function describePollRenewals(context: Context): void {
 
     it('that meet results leave nothing behind', async () => {
       const columns = 'id integer PRIMARY KEY, claimed_by varchar(22), tries integer, next_at bigint'
-      const name = await tableOf({ title: '', columns, row: { id: 'N' }, options: {} }, 900)
+      const name = await tableOf({ title: '', columns, row: { id: 'N' }, options: {} }, 1800)
       const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
-      const options = { claim, claimTimeoutSeconds: 2, concurrency: 20, batch: { min: 20 } }
-      expect(await poll(name, () => sleep(20 + Math.random() * 60), options).once()).toMatchObject({ done: 900 })
+      const options = { claim, claimTimeoutSeconds: CLAIM_SECONDS, concurrency: 20, batch: { min: 20 } }
+      expect(await poll(name, () => sleep(20 + Math.random() * 60), options).once()).toMatchObject({ done: 1800 })
       const left = await query(
         `SELECT row_key FROM recentn_poll_claims c JOIN recentn_polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
       )

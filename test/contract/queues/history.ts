@@ -7,11 +7,14 @@ import { recorded } from './recorded'
 const COUNTS = ['sent', 'acked', 'failed'] as const
 
 export function describeQueueHistory(context: Context): void {
+  let passedAt = 0
+
   /** A database with nothing else in it, at the beginning of a step, and stores that write its history when told. */
   async function alone(stores = 1): Promise<Store[]> {
     const url = await context.emptyDatabase()
     const opened: Store[] = []
     for (let n = 0; n < stores; n++) opened.push(await context.open({ url, history: true }))
+    passedAt = Date.now()
     const [row] = await (opened[0] as Store).dataSource.query(
       context.engine === 'sqlite'
         ? "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AS at"
@@ -22,8 +25,11 @@ export function describeQueueHistory(context: Context): void {
     return opened
   }
 
+  /** The next step begins, whatever a slow machine has taken of this one. */
   const pass = (seconds: number) => {
-    context.clock.offsetMs += seconds * 1000
+    const now = Date.now()
+    context.clock.offsetMs += Math.max(0, seconds * 1000 - (now - passedAt))
+    passedAt = now
   }
 
   async function pointsOf(store: Store, queue: string, period?: 'hour' | 'week'): Promise<HistoryPoint[]> {
@@ -64,7 +70,8 @@ export function describeQueueHistory(context: Context): void {
       await store.queues.peek('mail')
       await recorded(store)
       const [, last] = await pointsOf(store, 'mail')
-      expect(last).toMatchObject({ sent: 0, acked: 0, failed: 1, ready: 2, inFlight: 0, oldestAgeSeconds: 45 })
+      expect(last).toMatchObject({ sent: 0, acked: 0, failed: 1, ready: 2, inFlight: 0 })
+      expect(Math.abs((last?.oldestAgeSeconds ?? 0) - 45)).toBeLessThan(10)
       const empty = { ready: 0, died: 0, oldestAgeSeconds: null, sent: 0 }
       expect(await pointsOf(store, 'idle')).toMatchObject([empty, empty])
       expect((await refusal(store.queues.history('none'))).code).toBe('queue_not_found')

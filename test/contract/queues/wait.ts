@@ -211,7 +211,9 @@ export function describeQueueWaits(context: Context): void {
     it('of many gets each message once', async () => {
       const other = await context.open()
       const queue = await made()
-      const waiting = range(1, 30).map((n) => (n % 2 ? context.store : other).queues.receive(queue, { waitSeconds: 3 }))
+      const waiting = range(1, 30).map((n) =>
+        (n % 2 ? context.store : other).queues.receive(queue, { waitSeconds: 20 }),
+      )
       await sleep(200)
       const begin = performance.now()
       const sent = await queues().sendMany(

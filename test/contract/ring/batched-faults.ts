@@ -1,7 +1,7 @@
 import { DataSource, type EntitySubscriberInterface, EventSubscriber } from 'typeorm'
 import { attachStore, JsonText, openStore, type Store } from '../../../src/index'
-import { stopwatch } from '../../support/timing'
-import { type Context, down, idsOf, refusal, sleep, userSource } from '../context'
+import { moment, stopwatch } from '../../support/timing'
+import { type Context, down, idsOf, refusal, userSource } from '../context'
 import { statementsOf } from '../statements'
 import { answersOf, byId, outcomesOf, refusalsOf, times, up } from './batched'
 
@@ -208,13 +208,15 @@ export function describeBatchedFaults(context: Context): void {
       const [held, free] = [context.unique('held'), context.unique()]
       await store.groups.appendMany([{ group: held }, { group: free }])
       let letGo = () => {}
+      const locked = moment()
       const holding = context.store.transaction(async (tx) => {
         await tx.groups.append(held)
+        locked.come()
         await new Promise<void>((resolve) => {
           letGo = resolve
         })
       })
-      await sleep(50)
+      await locked.reached
       const waiting = store.groups.append(held)
       const others = times(20, () => store.groups.append(free))
       const watch = stopwatch()

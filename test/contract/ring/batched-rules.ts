@@ -1,4 +1,4 @@
-import { type Context, expectSound, idsOf, membersOf, sleep } from '../context'
+import { type Context, eventually, expectSound, idsOf, membersOf } from '../context'
 import { outcomesOf, refusalsOf, times, up } from './batched'
 
 /** Event ids, policies and expiry mean the same for appends that share a transaction. */
@@ -185,7 +185,7 @@ export function describeBatchedRules(context: Context): void {
       const again = await Promise.all(times(6, () => groups().append(made, { eventId: 'e0' })))
       expect(again.map(({ id, appended }) => [id, appended])).toEqual(times(6, (n) => [7n, n === 0]))
       const sweeping = await context.open({ sweep: true })
-      for (let tries = 0; (await rowCount(made)) > 2 && tries < 200; tries++) await sleep(25)
+      await eventually(20_000, 'what has expired is gone', async () => (await rowCount(made)) <= 2)
       expect(await rowCount(made)).toBe(2)
       await sweeping.close()
       expect((await headOf(made)).sweepAtMs).toBeGreaterThan(first + 1_000_000)

@@ -107,7 +107,7 @@ export function describeBatchedTexts(context: Context): void {
     )
 
   describe('texts in a batch', () => {
-    it('are kept byte for byte, and are never more than text', () => expectAllKept(context.store, 25), 30_000)
+    it('are kept byte for byte, and are never more than text', () => expectAllKept(context.store, 25))
 
     it('each that is known to be hard', async () => {
       const items = HARD.map((hard) => ({

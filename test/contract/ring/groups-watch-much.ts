@@ -88,11 +88,12 @@ export function describeGroupsWatchMuch(context: Context): void {
       const ending = new AbortController()
       const aborted = following(context, store.groups.watch(group, { signal: ending.signal }))
       await aborted.ready
+      const leaving = store.groups.watch(group)
       const left = (async () => {
-        for await (const event of store.groups.watch(group)) return event
+        for await (const event of leaving) return event
         return null
       })()
-      await sleep(100)
+      await leaving.ready
       expect(streams.watched).toBe(1)
       await store.groups.append(group)
       expect(await left).toMatchObject({ type: 'item', item: { id: 0n } })

@@ -59,7 +59,7 @@ export function describeMemberWindows(context: Context): void {
       await goOn.reached
     })
     const pages = Array.from({ length: 30 }, () => store.groups.memberItems(member))
-    await eventually(5000, 'some run', async () => running > 0)
+    await eventually(5000, 'as many run as may', async () => running >= 5)
     // While they hold what they have, others are answered.
     const other = context.unique()
     for (let n = 0; n < 20; n++) await store.groups.append(other)

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../../src/index'
 import { innerOf } from '../../../src/store/inner'
+import { moment } from '../../support/timing'
 import { type Context, refusal, sleep } from '../context'
 import { boom, INSERT, type Joining, until } from './joining'
 
@@ -11,11 +12,13 @@ export function describeAmbientEnds(context: Context, joining: Joining): void {
     it('a call that was begun after the end of its transaction is an error, and stores nothing', async () => {
       const group = context.unique()
       const late: Promise<unknown>[] = []
+      const over = moment()
       await source().transaction(async () => {
         await store().groups.append(group)
-        late.push(refusal(sleep(100).then(() => store().groups.append(group))))
-        late.push(refusal(sleep(100).then(() => store().transaction((tx) => tx.groups.append(group)))))
+        late.push(refusal(over.reached.then(() => store().groups.append(group))))
+        late.push(refusal(over.reached.then(() => store().transaction((tx) => tx.groups.append(group)))))
       })
+      over.come()
       for (const error of await Promise.all(late)) expect(error).toMatchObject({ code: 'closed' })
       expect(await idsIn(group)).toBe(1)
     })

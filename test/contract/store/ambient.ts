@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm'
 import { attachStore, openStore, type Store } from '../../../src/index'
 import { innerOf } from '../../../src/store/inner'
+import { moment } from '../../support/timing'
 import { type Context, idsOf, refusal, sleep, userSource } from '../context'
 import { boom, INSERT, type Joining, quietOn, until } from './joining'
 
@@ -270,11 +271,14 @@ export function describeAmbient(context: Context, joining: Joining): void {
     it('a deadlock is a conflict, and all of the transaction is rolled back', async () => {
       const [a, b] = [context.unique('a'), context.unique('b')]
       await context.store.groups.appendMany([{ group: a }, { group: b }])
+      const both = moment()
+      let locked = 0
       const crossing = (first: string, second: string) =>
         source().transaction(async (manager) => {
           await manager.query(INSERT, [first])
           await store().groups.append(first)
-          await sleep(100)
+          if (++locked === 2) both.come()
+          await both.reached
           await store().groups.append(second)
         })
       const outcomes = await Promise.allSettled([crossing(a, b), crossing(b, a)])

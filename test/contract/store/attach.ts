@@ -118,12 +118,14 @@ export function describeAttach(context: Context): void {
     it('within: a statement that cannot continue throws conflict, and the store does not try again', async () => {
       const [a, b] = [context.unique('a'), context.unique('b')]
       await store.groups.appendMany([{ group: a }, { group: b }])
-      let runs = 0
+      const [inside, ended] = [moment(), moment()]
+      let [runs, locked] = [0, 0]
       const crossing = (first: string, second: string) =>
         source.transaction(async (manager) => {
           runs++
           await store.within(manager).groups.append(first)
-          await sleep(100)
+          if (++locked === 2) inside.come()
+          await inside.reached
           await store.within(manager).groups.append(second)
         })
       const others: Promise<unknown>[] = []
@@ -136,10 +138,15 @@ export function describeAttach(context: Context): void {
         // better-sqlite3 waits by blocking the process, where "another process" could then not continue.
         await source.query('PRAGMA busy_timeout = 20')
         context.afterwards(() => source.query('PRAGMA busy_timeout = 5000'))
-        others.push(elsewhere.transaction((manager) => manager.insert(UserOrder, order(20)).then(() => sleep(200))))
-        await sleep(20)
+        const writing = elsewhere.transaction(async (manager) => {
+          await manager.insert(UserOrder, order(20))
+          inside.come()
+          await ended.reached
+        })
+        others.push(writing)
+        await inside.reached
       }
-      others.push(crossing(a, b))
+      others.push(crossing(a, b).finally(ended.come))
       const outcomes = await Promise.allSettled(others)
       const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
       expect(reasons).toHaveLength(1)

@@ -1,5 +1,6 @@
 import { attachStore, type Store } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'
+import { withoutReports } from '../../support/opened'
 import { soonMs, timed } from '../../support/timing'
 import { type Context, eventually, refusal, userSource } from '../context'
 
@@ -38,7 +39,7 @@ export function describeClusterNodes(context: Context): void {
 
   async function onNode(poolSize?: number): Promise<{ proxy: CuttingProxy; store: Store }> {
     const { proxy, url } = await proxied()
-    return { proxy, store: await context.open({ url, ...(poolSize && { poolSize }) }) }
+    return { proxy, store: withoutReports(await context.open({ url, ...(poolSize && { poolSize }) })) }
   }
 
   async function received(store: Store, count: number): Promise<{ queue: string; handles: string[] }> {

@@ -2,6 +2,7 @@ import type { QueryRunner } from 'typeorm'
 import { ownBehind } from '../../../src/database/mysql/mysql-connection'
 import type { Store } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'
+import { withoutReports } from '../../support/opened'
 import { type Context, eventually, refusal } from '../context'
 
 /** Our statement that waits for the next one. */
@@ -18,7 +19,7 @@ export function describeGathering(context: Context): void {
     beforeEach(async () => {
       proxy = await CuttingProxy.before(context.url)
       context.afterwards(() => proxy.close())
-      store = await context.open({ url: proxy.through(context.url) })
+      store = withoutReports(await context.open({ url: proxy.through(context.url) }))
     })
 
     /** How often `work` waits for the server, once the store knows what it works on. */

@@ -151,5 +151,5 @@ export function describeHeldLocks(context: Context): void {
     }
     const ids = (await Promise.all(writes)).map(({ id }) => Number(id))
     expect(ids.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1))
-  }, 60_000)
+  })
 }

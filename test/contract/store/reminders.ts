@@ -4,7 +4,7 @@ import type { Store } from '../../../src/index'
 import { QueueMemory } from '../../../src/repositories/queues/memory'
 import { sweepQueues } from '../../../src/repositories/queues/sweep'
 import { multiply } from '../../support/many'
-import { eventually, pause, SOON_MS, soonMs } from '../../support/timing'
+import { eventually, moment, pause, SOON_MS, soonMs } from '../../support/timing'
 import type { Context } from '../context'
 
 /** A sweeper looks every second at least; what is due is moved by then. */
@@ -123,17 +123,19 @@ export function describeReminders(context: Context): void {
     const session = sessionOf(store.dataSource)
     const [mine, others] = [new QueueMemory(), new QueueMemory()]
     const left = () => numberOf(store, 'SELECT COUNT(*) AS n FROM recentn_reminders')
-    await session.write((tx) => mine.reminders.remind(tx, id, 2500))
+    await session.write((tx) => mine.reminders.remind(tx, id, 5000))
     expect(await left()).toBe(1)
+    const swept = moment()
     const slow = session.write(async (tx) => {
       await mine.reminders.remind(tx, id, 60_000)
       await tx.run(`UPDATE recentn_queue_messages SET state = 2, sort_major = ${tx.now} + 60000`)
-      await pause(3500)
+      await swept.reached
     })
-    await pause(3000)
+    await pause(5500)
     // It cannot see what the transaction does, and finds nothing that comes later.
     await sweepQueues(session, others)
     expect(await left()).toBe(0)
+    swept.come()
     await slow
     await sweepQueues(session, mine)
     expect(await left()).toBe(1)

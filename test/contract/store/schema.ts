@@ -138,7 +138,7 @@ export function describeSchema(context: Context): void {
       const { messages: archived } = await again.queues.peek('q', { state: 'archived' })
       expect(archived.map(({ body, attributes }) => [body, attributes])).toEqual([[1, {}]])
       await again.close()
-    }, 20_000)
+    })
 
     it('goes away with its migrations undone', async () => {
       const url = await context.emptyDatabase()

@@ -34,7 +34,7 @@ export function describeSeveralHosts(context: Context): void {
     return { a, b, list, url: context.url.replace(new URL(context.url).host, list) }
   }
 
-  const open = (url: string) => context.open({ url, poolSize: 4, statementTimeoutSeconds: 1 })
+  const open = (url: string, options = {}) => context.open({ url, poolSize: 4, ...options })
   const portsOf = (store: Store) => {
     const { pool } = store.dataSource.driver as unknown as { pool: { _allConnections: DriverConnections } }
     const { _allConnections: all } = pool
@@ -48,7 +48,7 @@ export function describeSeveralHosts(context: Context): void {
       ['hangs', (a) => a.hang()],
     ])('goes to the next host when one %s, and stays there', async (_, end) => {
       const { a, b, url } = await hosts()
-      const store = await open(url)
+      const store = await open(url, { statementTimeoutSeconds: 1 })
       const group = context.unique('hosts')
       await store.groups.put(group, { capacity: 10_000 })
       const stored: string[] = []

@@ -105,7 +105,7 @@ export function send(url: string, method: string, path: string, { json, body, he
 }
 
 /** Writes bytes to the server and resolves to all it answers until it closes, or until `ms` have passed. */
-export function rawExchange(url: string, bytes: string | Buffer, ms = 2000): Promise<string> {
+export function rawExchange(url: string, bytes: string | Buffer, ms = 20_000): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
     const socket = net.connect(Number(port), hostname)

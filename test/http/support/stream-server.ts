@@ -6,7 +6,7 @@ import { openedOf } from '../../support/opened'
 import { type Client, clientOf, memoryStore, serving } from './client'
 import { closeStreams, eventually } from './streams'
 
-const limits = { maxStreams: 5, heartbeatMs: 300, stallMs: 500 }
+const limits = { maxStreams: 5, heartbeatMs: 300, stallMs: 3000 }
 
 export interface StreamServer {
   store: Store

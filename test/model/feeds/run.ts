@@ -2,6 +2,7 @@
 import type { Store } from '../../../src/index'
 import type { Followed } from '../../../src/repositories/feeds/followed'
 import { sweptFeeds } from '../../contract/feeds/tools'
+import { soonMs } from '../../support/timing'
 import { compare } from './compare'
 import { inTransaction, OpenTransaction } from './open'
 import { FEEDS, type FeedName, type Operation, READERS, type Read, type Write } from './operations'
@@ -36,7 +37,7 @@ export interface Bench {
 async function patiently(operation: Operation, step: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const isOver = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it waits for a lock: ${JSON.stringify(operation)}`)), LOCKED_MS)
+    timer = setTimeout(() => reject(new Error(`it waits for a lock: ${JSON.stringify(operation)}`)), soonMs(LOCKED_MS))
   })
   await Promise.race([step, isOver]).finally(() => clearTimeout(timer))
 }
