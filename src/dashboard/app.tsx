@@ -1,7 +1,7 @@
 /** The frame of every page: navigation, the key, and the focus, which moves to the heading of the page that is opened. */
 import './styles/all.css'
 import { render, type VNode } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { link, PARTS, type PageAddress, type PageQuery, usePageAddress } from './address'
 import { EntryPage } from './feed-changes'
 import { FeedPage, FeedsPage } from './feed-page'
@@ -112,10 +112,10 @@ function App() {
 
 const currentIf = (is: boolean) => ({ 'aria-current': is ? ('page' as const) : undefined })
 
-/** Screen readers learn from the focus and the title that the page has changed; not for the first page. */
+/** Screen readers learn from the focus and the title that the page has changed, before another key comes; not for the first page. */
 function useHeadingFocus(main: { current: HTMLElement | null }, place: string): void {
   const isFirst = useRef(true)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const heading = main.current?.querySelector('h1')
     document.title = `${heading?.textContent} · recentn`
     if (!isFirst.current) heading?.focus({ preventScroll: true })

@@ -36,7 +36,8 @@ export interface FormDialogProps<T extends object, Saved> {
   said?: string | ((saved: Saved) => ComponentChildren)
   /** A second step before the save: what it does, in words. */
   question?(values: FieldValues): ComponentChildren
-  onSaved?(values: FieldValues): void
+  /** The dialog stays until it has ended: the page has the new settings when the form can be opened again. */
+  onSaved?(values: FieldValues): unknown
   children?: ComponentChildren
 }
 
@@ -121,8 +122,8 @@ function useForm<T extends object, Saved>(props: FormDialogProps<T, Saved>) {
         throw thrown
       })
       say(typeof said === 'string' ? said : said(saved))
+      await onSaved?.(values)
       close()
-      onSaved?.(values)
     } catch (thrown) {
       setAsked(null)
       setError(toError(thrown))

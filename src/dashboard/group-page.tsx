@@ -1,6 +1,6 @@
 /** One group: its settings, and its last items as they are appended. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import * as operations from '../client/operations'
 import type { UntaggedRecent } from '../client/schemas'
 import type { Item } from '../shared/group-types'
@@ -66,10 +66,10 @@ function Connection({ state, live }: LiveView) {
   )
 }
 
-/** The page is being read: an item is open, or the page is scrolled. */
+/** The page is being read, from the moment that it is drawn: an item is open, or the page is scrolled. */
 function useReading(section: { current: HTMLElement | null }): boolean {
   const [isReading, setReading] = useState(false)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const ending = new AbortController()
     const look = () => {
       const top = section.current?.getBoundingClientRect().top ?? 1

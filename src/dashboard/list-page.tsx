@@ -1,6 +1,6 @@
 /** The common part of the lists of groups, policies, queues, schedules and feeds: a search by any part of a name, and pages. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { link, PARTS, type PageQuery, type Part, replaceQuery } from './address'
 import { pageQuery } from './api'
 import { textInput } from './form'
@@ -68,12 +68,12 @@ export function ListPage<Of extends Part, Data extends Rows<Of>>(props: ListPage
 
 const TYPING_MS = 200
 
-/** Narrows the list while one types. */
+/** Narrows the list while one types. The text follows the address at once: later it would replace what is typed on. */
 function Search({ part, query, label }: { part: Part; query: PageQuery; label: string }) {
   const value = query.contains ?? ''
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setText(value), [value])
+  useLayoutEffect(() => setText(value), [value])
   const type = (typed: string) => {
     setText(typed)
     clearTimeout(timer.current)

@@ -20,8 +20,8 @@ export interface Polled<T> {
   data: T | null
   /** Why the last request failed; null if it did not. */
   error: RecentnError | null
-  /** Requests the data at once. */
-  refresh(): void
+  /** Requests the data at once. Resolves when it is there, or has failed. */
+  refresh(): Promise<void> | undefined
 }
 
 const MAX_ANSWERS = 20
@@ -83,6 +83,8 @@ export function usePolled<T>(
     running.current = loop
     return () => {
       loop.end()
+      // An act that ends later refreshes nothing.
+      running.current = null
       noteFailure(loop, null)
     }
     // The key represents what `load` closes over.
@@ -113,10 +115,10 @@ export class PageLoop {
   }
 
   /** Ends what runs, and begins again. */
-  now(): void {
+  now(): Promise<void> | undefined {
     this.#stop()
     this.#isDone = false
-    if (!document.hidden) this.#run()
+    return document.hidden ? undefined : this.#run()
   }
 
   /** Work that takes its time has begun well: the next failure is the first. */

@@ -1,4 +1,4 @@
-/** The chart of the last hour or week of a queue. Its library is loaded with the first chart. */
+/** The chart of the last hour or week of a queue. Its library is loaded with the first chart, and may come after a newer history. */
 import { useEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 import type { HistoryPeriod, QueueHistory } from '../shared/queue-types'
@@ -81,13 +81,14 @@ export function QueueChart({ history, period, isDeadLetterQueue }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const columns = columnsOf(history, isDeadLetterQueue)
+  const newest = useRef(columns)
+  newest.current = columns
   useEffect(() => {
     const element = holder.current as HTMLDivElement
     const draw = async () => {
       const { default: Plot } = await import('uplot')
-      const data = plot.current?.data ?? columns
       plot.current?.destroy()
-      if (element.isConnected) plot.current = new Plot(optionsOf(element, period), data, element)
+      if (element.isConnected) plot.current = new Plot(optionsOf(element, period), newest.current, element)
     }
     draw()
     const resized = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }))

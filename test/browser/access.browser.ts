@@ -159,7 +159,7 @@ test('a key may press what its scopes allow, and the page says why not the rest'
 })
 
 test('a key with a prefix sees the policies that begin with it', async () => {
-  for (const prefix of ['shop:', 'shop:b:', 'other:'])
+  for (const prefix of ['shop:', 'shop:all', 'shop:b:', 'other:'])
     await server.call('PUT', `policies/${encodeURIComponent(prefix)}`, { capacity: 10, mode: 'history' })
   const { key } = await server.createKey({ scopes: ['read'], prefix: 'shop:' })
   const page = await pageOf('#/policies')

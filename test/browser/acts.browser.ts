@@ -100,8 +100,8 @@ describe('queues', () => {
     expect(await dialogOf(page).isVisible()).toBe(true)
     await page.keyboard.type('e')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Queues' }).waitFor()
     await page.getByText('The queue is deleted.').waitFor()
+    await page.getByRole('heading', { name: 'Queues' }).waitFor()
     await expect(server.call('GET', 'queues/h-gone')).rejects.toThrow('404')
   })
 

@@ -29,6 +29,8 @@ test('30 items a second are drawn three times a second, and take no more memory 
   await server.call('POST', 'items', { items: [{ group: 'busy', payload: 'the table is there' }] })
   const page = await openPage(`${server.url}/#/groups/busy`)
   await page.getByRole('status').filter({ hasText: 'Live' }).waitFor()
+  // The items wait for the settings, which stand above them.
+  await page.locator('tbody tr').waitFor()
   await page.evaluate(() => {
     const counts = Object.assign(window, { draws: 0 })
     const drawn = () => counts.draws++

@@ -1,5 +1,5 @@
 /** The reference page in Chromium: all operations are shown, a call is made from it, and nothing breaks its policy. */
-import { openPage, PHONE, picture } from './support/browser'
+import { becomes, openPage, PHONE, picture } from './support/browser'
 import { faintTexts } from './support/contrast'
 import { type Server, startWithFile } from './support/server'
 
@@ -17,8 +17,7 @@ async function operationsOf(url: string): Promise<number> {
 test('shows every operation, and makes a call', async () => {
   await server.call('POST', 'groups/article%3A42/items', { member: '<script>fault</script>' })
   const page = await openPage(`${server.url}/docs`)
-  await page.locator('.opblock').first().waitFor()
-  expect(await page.locator('.opblock').count()).toBe(await operationsOf(server.url))
+  await becomes(() => page.locator('.opblock').count(), await operationsOf(server.url))
   await picture(page, 'docs')
   const operation = page.locator('#operations-Items-recentItems')
   await operation.locator('.opblock-summary-control').click()
@@ -48,7 +47,7 @@ test('prefills no cursor and no filter; what has to be there is', async () => {
   await changes.locator('.opblock-summary-control').click()
   await changes.getByRole('button', { name: 'Try it out' }).click()
   const typedIn = (name: string) => changes.locator(`tr[data-param-name="${name}"] input`).inputValue()
-  expect([await typedIn('feed'), await typedIn('after'), await typedIn('consumer')]).toEqual(['users', '', ''])
+  await becomes(() => Promise.all(['feed', 'after', 'consumer'].map(typedIn)), ['users', '', ''])
 })
 
 test('does not offer to try a stream, of which nothing would be seen', async () => {

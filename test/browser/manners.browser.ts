@@ -1,7 +1,7 @@
 /** How the dashboard behaves: by keyboard alone, for those who listen, in a hidden tab, and towards the browser. */
 import type { Page } from 'playwright-core'
 import { DASHBOARD_POLICY } from '../../src/http/page-files'
-import { openPage } from './support/browser'
+import { onceDrawn, openPage } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 import { fillShop } from './support/shop'
 
@@ -20,6 +20,8 @@ const focused = (page: Page) =>
 test('everything can be reached by keyboard, and the focus is seen and follows', async () => {
   const page = await openPage(`${server.url}/#/groups`)
   await page.getByRole('row', { name: /article:oak-desk/ }).waitFor()
+  // No key reaches a button before it is known what the user may do.
+  await page.getByRole('button', { name: 'New group', disabled: false }).waitFor()
   const walk: string[] = []
   for (let i = 0; i < 12; i++) {
     await page.keyboard.press('Tab')
@@ -47,6 +49,7 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
   expect(await page.title()).toBe('article:espresso-machine · recentn')
 
   const press = async (name: string) => {
+    await page.getByRole('button', { name, disabled: false }).waitFor()
     for (let i = 0; i < 12 && !(await focused(page)).endsWith(` ${name}`); i++) await page.keyboard.press('Tab')
     expect(await focused(page)).toMatch(new RegExp(` ${name}$`))
     await page.keyboard.press('Enter')
@@ -64,26 +67,28 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
   expect(await focused(page)).toBe('button Change settings')
 })
 
-test('the second step of a dialog has the focus as soon as it is drawn', async () => {
-  const page = await openPage(`${server.url}/#/groups/article%3Aespresso-machine`)
+test('a page, and the second step of a dialog, have the focus as soon as they are drawn', async () => {
+  const page = await openPage(`${server.url}/#/groups`)
+  const active = () => `${document.title}, ${document.activeElement?.textContent}`
+  const opened = onceDrawn(page, 'main .over', active)
+  await page.getByRole('link', { name: 'article:espresso-machine' }).click()
+  expect(await opened).toBe('article:espresso-machine · recentn, article:espresso-machine')
   await page.getByRole('button', { name: 'Change settings' }).click()
-  await page.getByLabel('Capacity').waitFor()
-  const first = await page.evaluate(() => {
-    const drawn = new Promise<string>((resolve) => {
-      const observer = new MutationObserver(() => {
-        const back = [...document.querySelectorAll('dialog button')].find((button) => button.textContent === 'Back')
-        if (back === undefined) return
-        observer.disconnect()
-        // Before any effect that waits until the page has been painted.
-        resolve(document.activeElement?.textContent ?? '')
-      })
-      observer.observe(document, { childList: true, characterData: true, subtree: true })
-    })
-    document.querySelector<HTMLElement>('dialog .buttons > [type=submit]')?.focus()
-    document.querySelector<HTMLElement>('dialog .buttons > [type=submit]')?.click()
-    return drawn
+  const asked = onceDrawn(page, 'dialog .fields[hidden]', active)
+  await page.getByRole('button', { name: 'Save …' }).click()
+  expect(await asked).toBe('article:espresso-machine · recentn, Back')
+})
+
+test('what is typed as soon as a search is drawn stays', async () => {
+  const page = await openPage(`${server.url}/#/queues`)
+  const typed = onceDrawn(page, '[placeholder="Group or member"]', (input) => {
+    input.value = 'typed'
+    input.dispatchEvent(new Event('input', { bubbles: true }))
+    // After the paint, and before the list is asked for.
+    return new Promise<string>((resolve) => setTimeout(() => resolve(input.value), 100))
   })
-  expect(first).toBe('Back')
+  await page.getByRole('link', { name: 'Groups' }).click()
+  expect(await typed).toBe('typed')
 })
 
 test('a link that is followed while the page is drawn first is followed', async () => {
@@ -210,9 +215,10 @@ test('nothing is asked for in a hidden tab, and all is up to date when it is sho
 test('nothing blinks where that is not wanted', async () => {
   const page = await openPage(`${server.url}/#/groups/login%3Aana`, { reducedMotion: 'reduce' })
   await page.getByRole('status').filter({ hasText: 'Live' }).waitFor()
+  await page.locator('tbody tr').first().waitFor()
+  const animation = onceDrawn(page, 'tr.fresh', (row) => getComputedStyle(row).animationName)
   await server.call('POST', 'groups/login%3Aana/items', { member: 'calm' })
-  await page.locator('tr.fresh').waitFor()
-  expect(await page.locator('tr.fresh').evaluate((row) => getComputedStyle(row).animationName)).toBe('none')
+  expect(await animation).toBe('none')
   // The mark of a new row is gone a moment later, without another item.
   await page.locator('tr.fresh').waitFor({ state: 'detached' })
 })

@@ -123,6 +123,7 @@ test('long work continues while its page is left, and says how far it is', async
     await server.call('POST', 'queues/d-long/nack', { receiptHandles, dead: true, error: 'no' })
   }
   const page = await openPage(`${server.url}/#/queues/d-long`)
+  await page.route('**/d-long/purge', (route) => setTimeout(() => route.continue(), 500))
   await page.getByRole('button', { name: 'Delete all' }).click()
   await dialogOf(page).getByRole('button', { name: 'Delete 1500 messages' }).click()
   await page.getByRole('link', { name: 'Overview' }).click()
@@ -130,6 +131,14 @@ test('long work continues while its page is left, and says how far it is', async
   // Style alone sets the groups of digits apart.
   await page.getByText('1500 messages deleted.').locator('.digits').waitFor()
   expect(await counts('d-long')).toEqual([])
+  // The page that began it was left before it ended, and asks for nothing more.
+  const isLeft = page.waitForRequest(/\/overview/)
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await isLeft
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await page.waitForRequest(/\/overview/)
+  expect(asked.filter((url) => url.includes('d-long'))).toEqual([])
 })
 
 test('a key that may only read sees it all, and can change nothing', async () => {

@@ -1,5 +1,5 @@
 /** Queues and feeds in a browser: counts, dead letters and their way back, bodies, pausing, purging; lags. */
-import { openPage, PHONE } from './support/browser'
+import { becomes, openPage, PHONE } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 
 let server: Server
@@ -18,14 +18,6 @@ async function fail(queue: string, error: string, dead: boolean): Promise<void> 
   const { messages } = (await server.call('POST', `queues/${queue}/receive`, {})) as Received
   const receiptHandles = messages.map(({ receiptHandle }) => receiptHandle)
   await server.call('POST', `queues/${queue}/nack`, { receiptHandles, error, dead })
-}
-
-async function eventually(what: string, isSo: () => Promise<boolean>, ms = 10_000): Promise<void> {
-  const end = performance.now() + ms
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
 }
 
 test('the list has counts, the age of the oldest, and says what is paused', async () => {
@@ -162,7 +154,7 @@ test('a message that is settled while it is being read stays, and says so', asyn
   await send('m-2', { to: 'read me' })
   const page = await openPage(`${server.url}/#/queues/m-2`, { expected: [404] })
   await page.getByRole('link', { name: /^Message \d+$/ }).click()
-  await page.getByText('read me').waitFor()
+  await page.getByRole('region', { name: 'Body' }).getByText('read me').waitFor()
   await server.call('POST', 'queues/m-2/purge', {})
   await page.getByText('This message is no longer in the queue: it was settled or removed.').waitFor()
   expect(await page.getByText('read me').isVisible()).toBe(true)
@@ -208,10 +200,8 @@ test('a purge wants the name to be typed', async () => {
 
 test('feeds have their lag by consumer', async () => {
   await server.call('POST', 'feeds/users/entries', { entries: ['a', 'b', 'c'].map((key) => ({ key, value: key })) })
-  await eventually('they are published', async () => {
-    const { lastSyncId } = (await server.call('GET', 'feeds/users')) as { lastSyncId: string }
-    return lastSyncId === '3'
-  })
+  const published = async () => ((await server.call('GET', 'feeds/users')) as { lastSyncId: string }).lastSyncId
+  await becomes(published, '3', 10_000)
   await server.call('PUT', 'feeds/users/consumers/search', { cursor: '1' })
   await server.call('PUT', 'feeds/users/consumers/mirror', { cursor: '3' })
   const page = await pageOf('#/feeds')

@@ -38,7 +38,7 @@ test('are found in the menu, shown with what they send, and ended', async () => 
 
 test('on a phone each has one line, with when it is due', async () => {
   await server.call('PUT', 'queues/nights', {})
-  await server.call('PUT', 'schedules/nights', { queue: 'nights', cron: '30 2 1 1 *', body: 1 })
+  await server.call('PUT', 'schedules/nights', { queue: 'nights', everySeconds: 30_000_000, body: 1 })
   const page = await openPage(`${server.url}/#/schedules`, { viewport: PHONE })
   await page.getByRole('columnheader', { name: 'Due' }).waitFor()
   const time = page.getByRole('row', { name: /nights/ }).locator('time')

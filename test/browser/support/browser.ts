@@ -3,6 +3,7 @@
  * and requests to anyone else fail the test.
  */
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { ROOT } from '../../support/processes'
 
@@ -53,7 +54,11 @@ afterAll(async () => {
 /** A page in a new context, with no cookies, storage or cache from elsewhere. It is closed when the test ends. */
 export async function openPage(url: string, { expected = [], said, ...options }: PageOptions = {}): Promise<Page> {
   const context = await (await fileBrowser()).newContext({ viewport: DESKTOP, ...options })
-  ended.push(() => context.close())
+  ended.push(async () => {
+    // An answer that the test makes may be on its way.
+    for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
   await watch(context, new URL(url).origin, expected, said)
   const page = await context.newPage()
   // For calls that hang; a test that promises a time says so itself.
@@ -95,17 +100,41 @@ export async function picture(page: Page, name: string, options: { fullPage?: bo
   await page.screenshot({ path: join(ROOT, '.cache', 'screenshots', `${name}.png`), ...options })
 }
 
+/** Asks until the answer is the wanted one: a page, and those who watch it, may still be on their way there. */
+export async function becomes<T>(ask: () => T | Promise<T>, wanted: T, ms = 30_000): Promise<void> {
+  const end = performance.now() + ms
+  for (;;) {
+    const answer = await ask()
+    if (isDeepStrictEqual(answer, wanted) || performance.now() > end) return expect(answer).toEqual(wanted)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** The result of the function for the first such element, as soon as it is drawn: before an effect that waits for the paint. */
+export function onceDrawn<T>(
+  page: Page,
+  selector: string,
+  look: (element: HTMLInputElement) => T,
+): Promise<Awaited<T>> {
+  return page.evaluate(`new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      const found = document.querySelector(${JSON.stringify(selector)})
+      if (found === null) return
+      observer.disconnect()
+      resolve((${look})(found))
+    })
+    observer.observe(document, { attributes: true, childList: true, subtree: true })
+  })`)
+}
+
 /** The sum of all shifts that no press has caused, since the page was opened. */
 export const shiftOf = (page: Page) =>
-  page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        let sum = 0
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
-            if (!entry.hadRecentInput) sum += entry.value
-          }
-        }).observe({ type: 'layout-shift', buffered: true })
-        setTimeout(() => resolve(sum), 200)
-      }),
-  )
+  page.evaluate(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    // A shift is known once its frame is drawn.
+    for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
+    const observer = new PerformanceObserver(() => {})
+    observer.observe({ type: 'layout-shift', buffered: true })
+    const shifts = observer.takeRecords() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]
+    return shifts.reduce((sum, { value, hadRecentInput }) => sum + (hadRecentInput ? 0 : value), 0)
+  })
