@@ -156,7 +156,7 @@ test('a library that comes late draws the newest history', async () => {
   )
   await page.route('**/chart.js', async (route) => {
     await page.getByRole('img', { name: 'Last: 511 waiting' }).waitFor()
-    // No further answer draws the chart again.
+    // No further answer draws it again.
     await page.route('**/history*', () => {})
     await route.continue()
   })

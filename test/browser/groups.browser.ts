@@ -120,11 +120,14 @@ describe('one group', () => {
     expect(await page.locator('tbody tr').count()).toBe(121)
   })
 
-  test('stays as it is under a reader: new rows wait, and an open item that leaves the group stays', async () => {
+  test('stays as it is under a reader, from when it is drawn: new rows wait, and an open item that leaves the group stays', async () => {
     await server.call('PUT', 'groups/live%3A8', { capacity: 3 })
     for (const member of ['a', 'b', 'c']) await append('live:8', { member, payload: { of: member } })
-    const page = await liveGroup('live:8')
-    await page.locator('summary').nth(1).click()
+    const page = await pageOf('#/groups')
+    const open = (item: Element) => item.setAttribute('open', '')
+    const opened = await onceDrawn(page, 'main tr:nth-child(2) details', open)
+    await page.goto(`${server.url}/#/groups/live%3A8`)
+    await opened()
     for (const member of ['d', 'e', 'f']) await append('live:8', { member })
     await page.getByRole('button', { name: '3 new' }).waitFor()
     await page.getByText('3 items below left the group.').waitFor()
@@ -133,16 +136,6 @@ describe('one group', () => {
     await page.getByRole('button', { name: '3 new' }).click()
     await expectRows(page, ['f', 'e', 'd'])
     expect(await page.getByRole('button', { name: 'new' }).count()).toBe(0)
-  })
-
-  test('stays so when an item is opened as soon as it is drawn', async () => {
-    await append('live:9', { payload: { of: 'a' } })
-    const page = await pageOf('#/groups')
-    const opened = onceDrawn(page, 'main details', (item) => item.setAttribute('open', ''))
-    await page.goto(`${server.url}/#/groups/live%3A9`)
-    await opened
-    await append('live:9', { member: 'b' })
-    await page.getByRole('button', { name: '1 new' }).waitFor()
   })
 
   test('leads to what a member did everywhere', async () => {
@@ -311,7 +304,7 @@ describe('the list', () => {
     const page = await pageOf('#/groups')
     await page.getByLabel('Group or member').pressSequentially('IND:AP', { delay: 20 })
     await page.getByRole('row', { name: /find:apricot/ }).waitFor()
-    // A test that types slowly has asked for less before.
+    // A user who types slowly has asked for less before.
     await becomes(() => new URL(page.url()).hash, '#/groups?contains=IND%3AAP')
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2)
     await page.getByLabel('Group or member').fill('find:x')

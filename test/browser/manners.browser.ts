@@ -70,25 +70,25 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
 test('a page, and the second step of a dialog, have the focus as soon as they are drawn', async () => {
   const page = await openPage(`${server.url}/#/groups`)
   const active = () => `${document.title}, ${document.activeElement?.textContent}`
-  const opened = onceDrawn(page, 'main .over', active)
+  const opened = await onceDrawn(page, 'main .over', active)
   await page.getByRole('link', { name: 'article:espresso-machine' }).click()
-  expect(await opened).toBe('article:espresso-machine · recentn, article:espresso-machine')
+  expect(await opened()).toBe('article:espresso-machine · recentn, article:espresso-machine')
   await page.getByRole('button', { name: 'Change settings' }).click()
-  const asked = onceDrawn(page, 'dialog .fields[hidden]', active)
+  const asked = await onceDrawn(page, 'dialog .fields[hidden]', active)
   await page.getByRole('button', { name: 'Save …' }).click()
-  expect(await asked).toBe('article:espresso-machine · recentn, Back')
+  expect(await asked()).toBe('article:espresso-machine · recentn, Back')
 })
 
 test('what is typed as soon as a search is drawn stays', async () => {
   const page = await openPage(`${server.url}/#/queues`)
-  const typed = onceDrawn(page, '[placeholder="Group or member"]', (input) => {
+  const typed = await onceDrawn(page, '[placeholder="Group or member"]', (input) => {
     input.value = 'typed'
     input.dispatchEvent(new Event('input', { bubbles: true }))
     // After the paint, and before the list is asked for.
     return new Promise<string>((resolve) => setTimeout(() => resolve(input.value), 100))
   })
   await page.getByRole('link', { name: 'Groups' }).click()
-  expect(await typed).toBe('typed')
+  expect(await typed()).toBe('typed')
 })
 
 test('a link that is followed while the page is drawn first is followed', async () => {
@@ -216,9 +216,9 @@ test('nothing blinks where that is not wanted', async () => {
   const page = await openPage(`${server.url}/#/groups/login%3Aana`, { reducedMotion: 'reduce' })
   await page.getByRole('status').filter({ hasText: 'Live' }).waitFor()
   await page.locator('tbody tr').first().waitFor()
-  const animation = onceDrawn(page, 'tr.fresh', (row) => getComputedStyle(row).animationName)
+  const animation = await onceDrawn(page, 'tr.fresh', (row) => getComputedStyle(row).animationName)
   await server.call('POST', 'groups/login%3Aana/items', { member: 'calm' })
-  expect(await animation).toBe('none')
+  expect(await animation()).toBe('none')
   // The mark of a new row is gone a moment later, without another item.
   await page.locator('tr.fresh').waitFor({ state: 'detached' })
 })

@@ -13,7 +13,7 @@ test('an outage is said once, and what was there stays until the server answers'
   const page = await openPage(`${server.url}/#/queues/o-mail`, { said: /Failed to load resource/ })
   const figures = page.getByLabel('Figures')
   await figures.getByText('2', { exact: true }).waitFor()
-  // They come later than the figures. Parts that were never there say by themselves that the server does not answer.
+  // The messages come after the figures. A list that was never there says by itself that the server does not answer.
   await page.locator('tbody tr').first().waitFor()
   await page.route('**/v1/**', (route) => route.abort())
   const bar = page.locator('.outage')

@@ -110,13 +110,9 @@ export async function becomes<T>(ask: () => T | Promise<T>, wanted: T, ms = 30_0
   }
 }
 
-/** The result of the function for the first such element, as soon as it is drawn: before an effect that waits for the paint. */
-export function onceDrawn<T>(
-  page: Page,
-  selector: string,
-  look: (element: HTMLInputElement) => T,
-): Promise<Awaited<T>> {
-  return page.evaluate(`new Promise((resolve) => {
+/** Watches for such an element. Resolves to what gives the function's word of it when it was drawn, before the paint. */
+export async function onceDrawn<T>(page: Page, selector: string, look: (element: HTMLInputElement) => T | Promise<T>) {
+  const watch = await page.evaluateHandle<{ word: Promise<T> }>(`({ word: new Promise((resolve) => {
     const observer = new MutationObserver(() => {
       const found = document.querySelector(${JSON.stringify(selector)})
       if (found === null) return
@@ -124,7 +120,8 @@ export function onceDrawn<T>(
       resolve((${look})(found))
     })
     observer.observe(document, { attributes: true, childList: true, subtree: true })
-  })`)
+  }) })`)
+  return () => watch.evaluate(({ word }) => word)
 }
 
 /** The sum of all shifts that no press has caused, since the page was opened. */
