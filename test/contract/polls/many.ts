@@ -100,7 +100,8 @@ export function describePollMany(context: Context): void {
         intervalSeconds: 0.05,
       }
       const poller = pollMany(name, handler, options)
-      await until('one call runs, and two rows wait', async () => (await poller.counts()).claimed === 5)
+      const areClaimed = async () => calls.length === 1 && (await poller.counts()).claimed === 5
+      await until('one call runs, and two rows wait', areClaimed)
       const stopped = poller.stop()
       await until('two are given back', async () => (await poller.counts()).ready === 2)
       open()
