@@ -101,6 +101,7 @@ export function describePollClaims(context: Context): void {
         const dead: Promise<unknown>[] = []
         const failed: number[] = []
         const onError = (_error: unknown, row?: NumberedRow) => failed.push(Number(row?.n))
+        let ended = 0
         let goOn = () => {}
         const end = new Promise<void>((resolve) => {
           goOn = resolve
@@ -118,11 +119,14 @@ export function describePollClaims(context: Context): void {
               die()
             }
             if (isDead) await end
+            ended++
           }
           const poller = poll(name, handler, { ...options, maxAttempts, concurrency: 2, batch: { min: 10 }, onError })
           const run = poller.once()
           dead.push(run)
           await Promise.race([run, died])
+          // What is not recorded yet would have had its only attempt.
+          await eventually(30_000, 'ended rows are recorded', async () => (await poller.counts()).done === ended)
           later(TIMEOUT_SECONDS + 1)
         }
         context.afterwards(() => {
