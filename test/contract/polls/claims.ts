@@ -125,7 +125,7 @@ export function describePollClaims(context: Context): void {
           const run = poller.once()
           dead.push(run)
           await Promise.race([run, died])
-          // What is not recorded yet would have had its only attempt.
+          // A row that is not recorded yet would have had its only attempt.
           await eventually(30_000, 'ended rows are recorded', async () => (await poller.counts()).done === ended)
           later(TIMEOUT_SECONDS + 1)
         }
