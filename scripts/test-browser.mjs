@@ -35,7 +35,7 @@ function jest(args) {
     child.on('error', reject)
     child.on('close', (code) => {
       release()
-      resolve(code)
+      resolve(code ?? 1)
     })
   })
 }
