@@ -96,16 +96,15 @@ export class Ring {
 abstract class Kept {
   /** The last row of each member that was appended and is kept; the one appended last is the last. */
   readonly written = new Map<string, ItemRow>()
-  readonly #capacity: number
-  readonly #occupants: readonly Occupant[]
   /** The slots of the occupants, once a free one is looked for, and the lowest that may be free. */
   #taken: Set<number> | null = null
   #nextFree = 0
 
-  constructor({ capacity }: Head, occupants: readonly Occupant[]) {
-    this.#capacity = capacity
-    this.#occupants = occupants
-  }
+  /** `occupants`: in the order of pages. */
+  constructor(
+    protected readonly head: Head,
+    protected readonly occupants: readonly Occupant[],
+  ) {}
 
   /** The item of a member that is kept. */
   abstract find(member: string): Occupant | undefined
@@ -128,30 +127,43 @@ abstract class Kept {
   }
 
   #freeSlot(): number | null {
-    if (this.#occupants.length === this.#capacity) return null
-    this.#taken ??= new Set(this.#occupants.map(({ slot }) => slot))
+    const { capacity } = this.head
+    if (this.occupants.length === capacity) return null
+    this.#taken ??= new Set(this.occupants.map(({ slot }) => slot))
     while (this.#taken.has(this.#nextFree)) this.#nextFree++
-    return this.#nextFree < this.#capacity ? this.#nextFree++ : null
+    return this.#nextFree < capacity ? this.#nextFree++ : null
   }
 }
 
-/** The members seen last. It searches the occupants: most batches append once to a group, and to make a map of them takes longer. */
+/**
+ * The members seen last. Most batches append once to a group: the first search goes through the occupants, which takes less than to
+ * make a map of them. The second one makes it.
+ */
 class LastSeen extends Kept {
-  readonly #newestFirst: readonly Occupant[]
-  /** Those behind have gone, or have been appended again. */
-  #end: number
-
-  constructor(head: Head, newestFirst: readonly Occupant[]) {
-    super(head, newestFirst)
-    this.#newestFirst = newestFirst
-    this.#end = newestFirst.length
-  }
+  /** Occupants from here on have gone, or have been appended again. */
+  #end = this.occupants.length
+  #isSearched = false
+  #byMember: Map<string | null, Occupant> | null = null
 
   find(member: string): Occupant | undefined {
     const written = this.written.get(member)
     if (written !== undefined) return written
-    for (let at = 0; at < this.#end; at++) if (this.#newestFirst[at]?.member === member) return this.#newestFirst[at]
-    return undefined
+    if (this.#isSearched) {
+      this.#byMember ??= this.#mapped()
+      return this.#byMember.get(member)
+    }
+    this.#isSearched = true
+    return this.occupants.find((occupant) => occupant.member === member)
+  }
+
+  #mapped(): Map<string | null, Occupant> {
+    const byMember = new Map<string | null, Occupant>()
+    // The newest of a member is the last that is set.
+    for (let at = this.#end - 1; at >= 0; at--) {
+      const occupant = this.occupants[at] as Occupant
+      byMember.set(occupant.member, occupant)
+    }
+    return byMember
   }
 
   standing(): null {
@@ -160,7 +172,8 @@ class LastSeen extends Kept {
 
   protected evict(): number {
     while (this.#end > 0) {
-      const { member, slot } = this.#newestFirst[--this.#end] as Occupant
+      const { member, slot } = this.occupants[--this.#end] as Occupant
+      this.#byMember?.delete(member)
       if (member !== null && !this.written.has(member)) return slot
     }
     const { member, slot } = this.written.values().next().value as ItemRow
@@ -172,15 +185,15 @@ class LastSeen extends Kept {
 /** The members of a `top` group: those with the highest scores. One that has expired gives way to any. */
 class Top extends Kept {
   readonly #members = new Map<string, Occupant>()
-  readonly #isAlive: (occupant: Occupant) => boolean
-  readonly #capacity: number
   #last: Occupant | null = null
 
-  constructor(head: Head, occupants: readonly Occupant[], nowMs: number) {
+  constructor(
+    head: Head,
+    occupants: readonly Occupant[],
+    private readonly nowMs: number,
+  ) {
     super(head, occupants)
     for (const occupant of occupants) if (occupant.member !== null) this.#members.set(occupant.member, occupant)
-    this.#capacity = head.capacity
-    this.#isAlive = (occupant) => !expired(occupant, head, nowMs)
   }
 
   find(member: string): Occupant | undefined {
@@ -190,7 +203,7 @@ class Top extends Kept {
   /** The member's own item, if its score is not lower; or the last of a full group, if its score is not lower. */
   standing({ member, score, keep }: NewItemRow): Occupant | null {
     const own = this.#members.get(member as string)
-    if (own === undefined && this.#members.size < this.#capacity) return null
+    if (own === undefined && this.#members.size < this.head.capacity) return null
     const rival = own ?? this.#worst()
     if (!this.#isAlive(rival) || (own && keep === 'latest')) return null
     return (score as number) > (rival.score as number) ? null : rival
@@ -206,6 +219,10 @@ class Top extends Kept {
   #worst(): Occupant {
     this.#last ??= [...this.#members.values()].reduce((last, one) => (this.#isBehind(one, last) ? one : last))
     return this.#last
+  }
+
+  #isAlive(occupant: Occupant): boolean {
+    return !expired(occupant, this.head, this.nowMs)
   }
 
   #isBehind(one: Occupant, other: Occupant): boolean {

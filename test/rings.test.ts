@@ -1,4 +1,4 @@
-/** Appends to a `top` group, and the stored form of scores: both without a database. */
+/** Appends to `distinct` and `top` groups, and the stored form of scores: all without a database. */
 import fc from 'fast-check'
 import { type NewItemRow, Ring } from '../src/repositories/recent/ring'
 import type { Head, ItemRow, Occupant } from '../src/repositories/recent/rows'
@@ -64,6 +64,37 @@ function play(appends: readonly Append[], capacity: number, isBatch: boolean) {
   if (isBatch) for (const written of ring.writes) table.set(written.slot, written)
   return { answers, rows: [...table.values()].sort(byRank), lastId: head.lastId }
 }
+
+describe('a distinct ring', () => {
+  const member = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
+
+  /** The rows by their slots, after batches of these members. */
+  function rowsAfter(batches: readonly (readonly string[])[], capacity: number) {
+    const head: Head = { ...headOf(capacity, null), mode: 'distinct' }
+    const table = new Map<number, ItemRow>()
+    for (const batch of batches) {
+      const ring = new Ring(head, visible([...table.values()], head, head.lastId, 0), 0)
+      for (const one of batch) ring.append(rowOf({ member: one, score: 0, keep: null }))
+      for (const written of ring.writes) table.set(written.slot, written)
+    }
+    return [...table.values()].sort((a, b) => a.slot - b.slot)
+  }
+
+  it('has the members seen last, and does in batches what it does one by one', () => {
+    const batches = fc.array(fc.array(member, { maxLength: 12 }), { maxLength: 5 })
+    fc.assert(
+      fc.property(batches, fc.integer({ min: 1, max: 7 }), (given, capacity) => {
+        const rows = rowsAfter(given, capacity)
+        const last = [...new Set(given.flat().reverse())].slice(0, capacity)
+        expect(new Set(rows.map((row) => row.member))).toEqual(new Set(last))
+        expect(rows).toHaveLength(last.length)
+        const oneByOne = given.flat().map((one) => [one])
+        expect(rows).toEqual(rowsAfter(oneByOne, capacity))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
 
 describe('a top ring', () => {
   it('holds the best of all appends, each member once, where no score is to be replaced', () => {
